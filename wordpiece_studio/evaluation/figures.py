@@ -24,7 +24,7 @@ import numpy as np
 from wordpiece_studio.corpus.counts import is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import Watch, texts_by_name
-from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, Usage, UsageTally, count_usage, encoded_words
+from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, Usage, count_usage, encoded_words, usage_in
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -407,11 +407,9 @@ def _usage_by_library(name: str, tokenizer: LibraryEncoder, source: TextInFiles 
     words: Counter[tuple[str, tuple[int, ...]]] = Counter()
     for word, ids, count in source.counted_by(tokenizer, partial(watch.note, f"Tokenizing by {name}")):
         words[word, ids] += count
-    tally, found = UsageTally(tokenizer), [*words]
-    counts = np.fromiter(words.values(), np.int64, len(words))
-    for part in slices(len(found)):
-        tally.add(encoded_words((ids for _, ids in found[part]), (), counts[part]))
-    return tally.usage()
+    found, counts = [*words], np.fromiter(words.values(), np.int64, len(words))
+    parts = (encoded_words((ids for _, ids in found[part]), (), counts[part]) for part in slices(len(found)))
+    return usage_in(tokenizer, parts)
 
 
 def _summed(usages: Sequence[Usage]) -> Usage:

@@ -95,15 +95,19 @@ def count_usage(
     parts = _plain_parts(tokenizer, counts)
     if isinstance(tokenizer, Tokenizer) and tokenizer.can_explain and _is_worth_kernels(len(counts)):
         parts = _compiled_parts(tokenizer, counts)
-    tally, done, check_stop = UsageTally(tokenizer), 0, stop_check(should_stop)
-    check_stop()
-    for part in parts:
-        tally.add(part)
+    check_stop = stop_check(should_stop)
+
+    def watched() -> Iterator[EncodedWords]:
+        done = 0
         check_stop()
-        done += len(part.ends)
-        if progress is not None:
-            progress(done)
-    return tally.usage()
+        for part in parts:
+            yield part
+            check_stop()
+            done += len(part.ends)
+            if progress is not None:
+                progress(done)
+
+    return usage_in(tokenizer, watched())
 
 
 def usage_as_trained(history: MergeHistory, step: int) -> Usage:
@@ -122,48 +126,33 @@ def _is_worth_kernels(words: int) -> bool:
     return kernels_are_loaded("text") or (words > _FEW_WORDS and kernels_are_cached("text"))
 
 
-class UsageTally:
-    def __init__(self, tokenizer: Encoder) -> None:
-        self._unknown_token = tokenizer.unk_token or ""
-        size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1  # a library's ids may have gaps
-        unknown = tokenizer.id_of(self._unknown_token)
-        self._unknown_id = NO_ID if unknown is None else unknown
-        self._frequencies = np.zeros(size, dtype=np.int64)
-        self._word_counts = np.zeros(size, dtype=np.int64)
-        self._unknown_words = self._unknown_occurrences = self._whole = self._words = self._tokens = 0
-
-    def add(self, part: EncodedWords) -> None:
-        """Count some words, fewer than ``1 << _OWNER_BITS``."""
-        begins = np.append(0, part.ends[:-1])
-        lengths = part.ends - begins
-        self._words += int(part.weights.sum())
-        self._tokens += int((lengths * part.weights).sum())
-        self._add_whole(part, begins)
-        owners = np.repeat(np.arange(len(part.ends)), lengths)
-        both = part.ids.astype(np.int64) << _OWNER_BITS | owners
+def usage_in(tokenizer: Encoder, parts: Iterable[EncodedWords]) -> Usage:
+    """Return the tokens of words that a tokenizer encoded, fewer than ``1 << _OWNER_BITS`` at a time."""
+    unknown_token = tokenizer.unk_token or ""
+    unknown = tokenizer.id_of(unknown_token)
+    size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1  # a library's ids may have gaps
+    frequencies, word_counts = np.zeros((2, size), dtype=np.int64)
+    totals = [0] * 5
+    for ids, ends, words, weights in parts:
+        lengths = np.diff(ends, prepend=0)
+        both = ids.astype(np.int64) << _OWNER_BITS | np.repeat(np.arange(len(ends)), lengths)
         both.sort()
         both = both[np.searchsorted(both, 0) :]  # without tokens that have no id
         tokens, owners = both >> _OWNER_BITS, both & ((1 << _OWNER_BITS) - 1)
         firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
         if len(firsts):
-            used = tokens[firsts]
-            self._frequencies[used] += np.add.reduceat(part.weights[owners], firsts)
+            frequencies[tokens[firsts]] += np.add.reduceat(weights[owners], firsts)
             is_other_word = (np.diff(both, prepend=-1) > 0).astype(np.int64)
-            self._word_counts[used] += np.add.reduceat(is_other_word, firsts)
-
-    def _add_whole(self, part: EncodedWords, begins: NDArray[np.int64]) -> None:
-        is_one = part.ends - begins == 1
+            word_counts[tokens[firsts]] += np.add.reduceat(is_other_word, firsts)
+        is_one = lengths == 1
         is_unknown = is_one.copy()
-        is_unknown[is_one] = part.ids[begins[is_one]] == self._unknown_id
-        if self._unknown_id != NO_ID and self._unknown_token in part.words:
-            is_unknown[part.words.index(self._unknown_token)] = False  # a word spelled like it, and so known
-        self._unknown_words += int(np.count_nonzero(is_unknown))
-        self._unknown_occurrences += int(part.weights[is_unknown].sum())
-        self._whole += int(part.weights[is_one & ~is_unknown].sum())
-
-    def usage(self) -> Usage:
-        unknown = self._unknown_words, self._unknown_occurrences
-        return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._words, self._tokens)
+        is_unknown[is_one] = ids[ends[is_one] - 1] == (NO_ID if unknown is None else unknown)
+        if unknown is not None and unknown_token in words:
+            is_unknown[words.index(unknown_token)] = False  # a word spelled like it, and so known
+        occurrences = (weights[is_unknown], weights[is_one & ~is_unknown], weights, lengths * weights)
+        sums = [np.count_nonzero(is_unknown), *(each.sum() for each in occurrences)]
+        totals = [total + int(more) for total, more in zip(totals, sums, strict=True)]
+    return Usage(frequencies, word_counts, *totals)
 
 
 def _plain_parts(tokenizer: Encoder, counts: WordCounts) -> Iterator[EncodedWords]:

@@ -279,13 +279,7 @@ class Pipeline:
 
     def aligned_words(self, text: str) -> list[Word]:
         """Return the words of `text` with their positions in it; their texts are those of ``words(text)``."""
-        words = []
-        for starts, ends, spans in self.aligned_spans(text):
-            words += [Word(span.text, tuple(span.taken(starts)), tuple(span.taken(ends))) for span in spans]
-        return words
-
-    def aligned_spans(self, text: str) -> Iterator[tuple[Sequence[int], Sequence[int], list[Span]]]:
-        """Yield where in `text` the characters of each normalized line begin and end, and the spans of its words."""
+        words: list[Word] = []
         for number, first, stretch in self._stretches(text):
             try:
                 aligned = self.normalizer.align(stretch)
@@ -295,7 +289,8 @@ class Pipeline:
             starts, ends = aligned.starts, aligned.ends
             if first:
                 starts, ends = [first + start for start in starts], [first + end for end in ends]
-            yield starts, ends, spans
+            words += [Word(span.text, tuple(span.taken(starts)), tuple(span.taken(ends))) for span in spans]
+        return words
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield what is normalized by itself: the number of its line, from 1, where it begins, and its text."""

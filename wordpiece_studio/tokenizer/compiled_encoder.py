@@ -39,9 +39,9 @@ class CompiledVocabulary:
         self._tokens = np.frombuffer(b"".join([*parts, b" "]), np.uint8)
         self._begins = np.zeros(len(parts) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=self._begins[1:])
-        self._slots = np.zeros(_power_of_two(2 * len(parts)), np.uint64)
+        self._slots = np.zeros(1 << (2 * len(parts)).bit_length(), np.uint64)
         characters = sum(map(len, vocabulary.pieces))
-        self._beginnings = np.zeros(_power_of_two(characters // 8), np.uint64)  # 8 to 16 bits per character
+        self._beginnings = np.zeros(1 << (characters // 8).bit_length(), np.uint64)  # 8 to 16 bits per character
         longest_match.index_tokens(self._tokens, self._begins, self._slots, self._beginnings)
         self._longest_word = longest_word
         unknown = vocabulary.id_of(vocabulary.unk_token)
@@ -58,10 +58,6 @@ class CompiledVocabulary:
         limits = (self._longest_word, self._unknown)
         count = longest_match.match_words(words, size, *vocabulary, *limits, ids, ends)
         return ids[:count], ends
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << least.bit_length()
 
 
 class CompiledEncoder:
