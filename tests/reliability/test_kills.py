@@ -18,11 +18,12 @@ _NAMES = [save.name for save in saves(40)]  # as the tests of the other harnesse
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _NAMES)
-def test_no_killed_save_tears_a_file(name: str, tmp_path: Path) -> None:
-    from tests.reliability.kills import killed
+def test_no_killed_save_tears_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.reliability import kills
 
+    monkeypatch.setattr(kills, "_TIMED_SAVES", 3)  # about how long a save takes is enough for a few kills
     save = next(save for save in saves(200) if save.name == name)
-    tally = killed(save, 3, tmp_path, seed=1)
+    tally = kills.killed(save, 3, tmp_path, seed=1)
     assert (tally.outcomes["torn"], tally.still_left, tally.faults) == (0, 0, [])
     assert tally.outcomes.total() == 3
 
