@@ -123,24 +123,35 @@ class BreakpointSearch:
         history, number = self._history, self._breakpoint.number
         if self._pattern is not None:
             return self._matches(self._pattern, first, end, deadline)
-        match self._breakpoint.kind:
-            case "word":
-                return self._wholes(first, end)
-            case "value":
-                values = history.column("value")
-                before = values[first - 1] if first else np.inf
-                was_above = np.concatenate(([before], values[first : end - 1])) >= number
-                return np.flatnonzero(was_above & (values[first:end] < number)) + first + 1
-            case "tie":
-                return np.flatnonzero(history.column("ties")[first:end] >= number) + first + 1
-            case "size":
-                reached = first + 1 + int(np.searchsorted(history.vocabulary_sizes()[first:end], number))
-                return _within(reached, first, end) if history.vocabulary_size(first) < number else _NONE
-        return self._birth_of(self._breakpoint.text, first, end)
+        if self._breakpoint.kind == "value":
+            values = history.column("value")
+            before = values[first - 1] if first else np.inf
+            was_above = np.concatenate(([before], values[first : end - 1])) >= number
+            return np.flatnonzero(was_above & (values[first:end] < number)) + first + 1
+        if self._breakpoint.kind == "tie":
+            return np.flatnonzero(history.column("ties")[first:end] >= number) + first + 1
+        step = self._only_step(end)
+        return np.array([step], dtype=np.int64) if step is not None and first < step <= end else _NONE
 
-    def _birth_of(self, token: str, first: int, end: int) -> Steps:
-        token_id = self._history.vocabulary(end).id_of(token)
-        return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
+    def _only_step(self, end: int) -> int | None:
+        """Return the step that makes the token, reaches the size, or makes a word one token, perhaps after `end`.
+
+        A word of the corpus is whole when its last boundary is gone; any other word, when its token is born.
+        """
+        history, text = self._history, self._breakpoint.text
+        if self._breakpoint.kind == "size":
+            reached = 1 + int(np.searchsorted(history.vocabulary_sizes(), self._breakpoint.number))
+            return reached if history.vocabulary_size(0) < self._breakpoint.number else None
+        if self._breakpoint.kind == "word":
+            try:
+                word = history.places.index_of(text)
+                start = int(history.input.word_starts[word])
+                inside = history.places.boundary_steps[start + 1 : start + int(history.input.word_lengths[word])]
+                return int(inside.max()) if len(inside) else None
+            except StudioError:  # it is not there, or the words are damaged
+                text += history.config.end_of_word_suffix or ""
+        token_id = history.vocabulary(end).id_of(text)
+        return None if token_id is None else history.birth_step(token_id)
 
     def _matches(self, pattern: SearchPattern, first: int, end: int, deadline: float) -> Steps:
         """Stop at the deadline: a regular expression may take long even for a single token."""
@@ -157,21 +168,6 @@ class BreakpointSearch:
                 self.known = index + 1
                 break
         return np.array(found, dtype=np.int64)
-
-    def _wholes(self, first: int, end: int) -> Steps:
-        """A word of the corpus is whole when its last boundary is gone; any other word, when its token is born."""
-        history, text = self._history, self._breakpoint.text
-        try:
-            word = history.places.index_of(text)
-        except StudioError:  # it is not there, or the words are damaged
-            return self._birth_of(text + (history.config.end_of_word_suffix or ""), first, end)
-        start = int(history.input.word_starts[word])
-        inside = history.places.boundary_steps[start + 1 : start + int(history.input.word_lengths[word])]
-        return _within(int(inside.max()), first, end) if len(inside) else _NONE
-
-
-def _within(step: int, first: int, end: int) -> Steps:
-    return np.array([step], dtype=np.int64) if first < step <= end else _NONE
 
 
 _SLICE_SECONDS = 0.006
