@@ -63,18 +63,37 @@ def close_button(studio: Studio, index: int) -> QAbstractButton:
     return studio.window.run_strip.tabs.controls(index).close_button
 
 
-def test_tabs_say_what_the_runs_are(three: Studio) -> None:
+def test_tabs_say_what_the_runs_are_and_clicks_and_keys_show_them(three: Studio) -> None:
     assert texts(three) == [
         "Run A: Score · 25 merges", "Run B: Likelihood · 25 merges", "Run C: Count · 25 merges",
     ]  # fmt: skip
     assert three.window.run_strip.tabs.currentIndex() == 2
-
-
-def test_all_panes_show_another_run_before_the_window_is_painted(three: Studio) -> None:
-    window = three.window
-    window.session.runs.show(window.session.runs.all[0])
+    window, runs = three.window, three.window.session.runs
+    for key, modifiers, place in (
+        (Qt.Key.Key_Tab, _CONTROL, 0),
+        (Qt.Key.Key_Backtab, _CONTROL | Qt.KeyboardModifier.ShiftModifier, 2),
+        (Qt.Key.Key_2, _ALT, 1),
+        (Qt.Key.Key_8, _ALT, 1),  # there is no such run
+        (Qt.Key.Key_1, _ALT, 0),
+    ):
+        QTest.keyClick(window.corpus_pane.editor, key, modifiers)
+        assert runs.current is runs.all[place]
+    tabs = window.run_strip.tabs
+    tabs.setFocus()
+    step = window.model.step
+    QTest.keyClick(tabs, Qt.Key.Key_Right)
+    assert runs.current is runs.all[1]
+    runs.show(runs.all[0])
+    assert window.model.step == step
+    runs.show(runs.all[2])
+    QTest.mouseClick(window.run_strip.tabs, _LEFT, _NONE, place_of(three, 0))
+    assert window.model.run is window.session.runs.all[0]
+    assert window.session.settings.objective == "score"
+    assert "since this run" not in window.bar.progress_label.forms[0]
+    runs.show(runs.all[2])
+    runs.show(runs.all[0])
     panes = [window.scoreboard_pane, window.history_pane, window.tokenization_pane, window.timeline_pane]
-    assert all(pane.is_current for pane in panes)
+    assert all(pane.is_current for pane in panes)  # before the window is painted
 
 
 def test_words_of_a_run_whose_places_were_dropped_come_back(three: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,14 +123,6 @@ def test_what_differs_is_named(three: Studio) -> None:
     assert list(run_names(window.session.runs.all).values())[3] == "short"
 
 
-def test_a_click_shows_a_run_with_its_settings(three: Studio) -> None:
-    window = three.window
-    QTest.mouseClick(window.run_strip.tabs, _LEFT, _NONE, place_of(three, 0))
-    assert window.model.run is window.session.runs.all[0]
-    assert window.session.settings.objective == "score"
-    assert "since this run" not in window.bar.progress_label.forms[0]
-
-
 def test_a_tab_says_that_a_run_that_began_by_itself_gives_way_to_another_corpus(studio: Studio) -> None:
     tabs, runs = studio.window.run_strip.tabs, studio.window.session.runs
     assert "A run of another corpus replaces it" in tabs.tabToolTip(0)
@@ -138,26 +149,6 @@ def test_a_long_name_is_cut_and_all_runs_are_in_a_list(three: Studio) -> None:
     assert [action.isChecked() for action in menu.actions()] == [False] * 5 + [True]
     menu.actions()[0].trigger()
     assert runs.current is runs.all[0]
-
-
-def test_keys_show_runs(three: Studio) -> None:
-    window, runs = three.window, three.window.session.runs
-    for key, modifiers, place in (
-        (Qt.Key.Key_Tab, _CONTROL, 0),
-        (Qt.Key.Key_Backtab, _CONTROL | Qt.KeyboardModifier.ShiftModifier, 2),
-        (Qt.Key.Key_2, _ALT, 1),
-        (Qt.Key.Key_8, _ALT, 1),  # there is no such run
-        (Qt.Key.Key_1, _ALT, 0),
-    ):
-        QTest.keyClick(window.corpus_pane.editor, key, modifiers)
-        assert runs.current is runs.all[place]
-    tabs = window.run_strip.tabs
-    tabs.setFocus()
-    step = window.model.step
-    QTest.keyClick(tabs, Qt.Key.Key_Right)
-    assert runs.current is runs.all[1]
-    runs.show(runs.all[0])
-    assert window.model.step == step
 
 
 def test_a_run_is_closed_and_undo_brings_it_back(three: Studio) -> None:
@@ -209,22 +200,6 @@ def test_a_run_is_renamed(three: Studio, way: str) -> None:
     assert run.name == "R&D <b>"
     assert texts(three)[2] == "Run C: R&D <b> · 25 merges"
     assert "&lt;b&gt;" in tabs.tabToolTip(2)
-
-
-def test_a_run_is_given_another_color(three: Studio) -> None:
-    window, run = three.window, three.window.session.runs.all[2]
-    menu = window.run_strip.tabs.menu_of(run)
-    *_, colors = (action.menu() for action in menu.actions() if action.menu() is not None)
-    assert [action.isChecked() for action in colors.actions()] == [number == 2 for number in range(8)]
-    colors.actions()[5].trigger()
-    assert run.color == 5
-
-
-def test_the_merges_of_a_tab_grow_with_its_run(three: Studio) -> None:
-    window = three.window
-    window.model.train_further(vocab_size=80)
-    three.wait_finished()
-    three.wait(lambda: texts(three)[2] == "Run C: Count · 35 merges")
 
 
 def test_a_run_of_an_earlier_text_brings_that_text_back(three: Studio) -> None:
@@ -298,13 +273,22 @@ def test_with_no_run_there_is_nothing_to_close(empty_studio: Studio) -> None:
     assert empty_studio.window.run_strip.tabs.count() == 0
 
 
-def test_it_is_drawn_in_every_look(three: Studio) -> None:
+def test_it_is_drawn_in_every_look_with_another_color_and_as_its_runs_grow(three: Studio) -> None:
     for look in ("light", "dark", "contrast"):
         three.window.theme.set_choice(look)
         image = three.window.run_strip.tabs.grab().toImage()
         rect = three.window.run_strip.tabs.tabRect(0)
         found = {image.pixelColor(x, y).name() for x in range(rect.left(), rect.right()) for y in range(rect.height())}
         assert three.window.theme.run_color(0).name() in found
+    window, run = three.window, three.window.session.runs.all[2]
+    menu = window.run_strip.tabs.menu_of(run)
+    *_, colors = (action.menu() for action in menu.actions() if action.menu() is not None)
+    assert [action.isChecked() for action in colors.actions()] == [number == 2 for number in range(8)]
+    colors.actions()[5].trigger()
+    assert run.color == 5
+    window.model.train_further(vocab_size=80)
+    three.wait_finished()
+    three.wait(lambda: texts(three)[2] == "Run C: Count · 35 merges")
 
 
 def test_runs_are_compared_with_the_current_one_which_still_is_when_another_one_is_current(three: Studio) -> None:
