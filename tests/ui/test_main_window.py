@@ -45,24 +45,20 @@ def train_anew(studio: Studio) -> None:
 # -- the start
 
 
-def test_the_first_window_shows_the_course_example_in_mid_training(studio: Studio) -> None:
+def test_the_first_window_shows_the_sample_in_mid_training_and_one_primary_button(
+    studio: Studio,
+) -> None:
     model = studio.window.model
     assert model.merge_count == 25
     assert model.step == 12
     assert model.progress.vocabulary_size == 70
     assert len(model.config.special_tokens) == 5
     assert model.config.objective == "score"
-
-
-def test_the_start_shows_the_corpus_and_its_numbers(studio: Studio) -> None:
     pane = studio.window.corpus_pane
     assert pane.editor.view_part(0, 16) == "This is the Hugg"
     assert [pane.figures.values[name].text() for name in ("lines", "distinct", "symbols", "alphabet")] == [
         "4", "30", "171", "40",
     ]  # fmt: skip
-
-
-def test_one_button_is_the_primary_one(studio: Studio) -> None:
     primary = [button for button in studio.window.bar.findChildren(QToolButton) if button.property("role") == "primary"]
     assert [button.text() for button in primary] == ["Train"]
 
@@ -70,7 +66,7 @@ def test_one_button_is_the_primary_one(studio: Studio) -> None:
 # -- moving in time
 
 
-def test_keys_move_between_steps(studio: Studio) -> None:
+def test_keys_move_between_steps_in_the_window_a_table_and_the_editor(studio: Studio) -> None:
     for key, modifier, step in (
         (Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier, 13),
         (Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier, 11),
@@ -83,9 +79,6 @@ def test_keys_move_between_steps(studio: Studio) -> None:
         studio.window.model.seek(12)
         press(studio, key, modifier)
         assert studio.window.model.step == step, (key, modifier)
-
-
-def test_home_and_end_in_a_table_go_through_its_rows(studio: Studio) -> None:
     studio.window.activateWindow()
     view = studio.window.history_pane.view
     view.setFocus()
@@ -94,9 +87,7 @@ def test_home_and_end_in_a_table_go_through_its_rows(studio: Studio) -> None:
             studio.qtbot.keyClick(view, key, modifier)
             assert view.currentIndex().row() == row
             assert studio.window.model.step == row + 1  # the beginning, which no row has, would be 0
-
-
-def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
+    studio.window.model.seek(12)
     editor = studio.window.corpus_pane.editor
     editor.setFocus()
     studio.qtbot.keyClick(editor, Qt.Key.Key_Right)
@@ -104,9 +95,12 @@ def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
     assert editor.textCursor().position() == 1
     studio.qtbot.keyClick(editor, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert studio.window.model.step == 13
-
-
-def test_next_at_the_end_says_why_there_is_none_and_offers_to_go_on(studio: Studio) -> None:
+    studio.window.setFocus()
+    press(studio, Qt.Key.Key_Space)
+    assert studio.window.player.is_playing
+    assert studio.window.actions_.play.isChecked()
+    press(studio, Qt.Key.Key_Space)
+    assert not studio.window.player.is_playing
     studio.window.actions_.last_merge.trigger()
     studio.window.actions_.next_merge.trigger()
     assert "vocabulary size reached" in studio.window.notices.training.text
@@ -123,26 +117,13 @@ def test_next_begins_a_training_where_there_is_none(empty_studio: Studio) -> Non
     assert empty_studio.window.model.step == 2
 
 
-def test_the_space_bar_plays_and_holds(studio: Studio) -> None:
-    studio.window.setFocus()
-    press(studio, Qt.Key.Key_Space)
-    assert studio.window.player.is_playing
-    assert studio.window.actions_.play.isChecked()
-    press(studio, Qt.Key.Key_Space)
-    assert not studio.window.player.is_playing
-
-
 # -- training
 
 
-def test_train_on_the_untouched_sample_asks_nothing(studio: Studio) -> None:
+def test_training_the_untouched_sample_and_again_adds_a_run_and_asks_nothing(studio: Studio) -> None:
     train_anew(studio)
     assert studio.window.model.merge_count == 25
     assert studio.window.model.step == 25
-
-
-def test_training_again_adds_a_run_and_asks_nothing(studio: Studio) -> None:
-    train_anew(studio)
     first = studio.window.model.run
     studio.window.session.settings.set_config(TrainingConfig(vocab_size=70, objective="count"))
     train_anew(studio)
@@ -187,16 +168,13 @@ def test_a_target_below_the_alphabet_names_the_minimum_beside_the_work(studio: S
     studio.wait(lambda: studio.window.model.progress.vocabulary_size == 100)
 
 
-def test_an_empty_corpus_says_what_to_do(studio: Studio) -> None:
+def test_an_empty_corpus_and_words_that_are_too_long_are_reasons_for_no_words(studio: Studio) -> None:
     studio.window.actions_.new_corpus.trigger()
     studio.wait(lambda: not studio.window.actions_.train.isEnabled())
     assert "no words" in studio.window.actions_.train.property(REASON)
-
-
-def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> None:
     studio.set_text("x" * 5000)
-    studio.wait(lambda: not studio.window.actions_.train.isEnabled())
-    assert "too long: line 1, length 5,000" in studio.window.actions_.train.property(REASON)
+    studio.wait(lambda: "too long: line 1, length 5,000" in studio.window.actions_.train.property(REASON))
+    assert not studio.window.actions_.train.isEnabled()
 
 
 def test_what_is_odd_about_a_corpus_is_reported_when_the_user_trains(studio: Studio) -> None:
