@@ -7,6 +7,7 @@ differently is not read.
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
@@ -46,7 +47,6 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise file_error(path, "{path} is in UTF-16", "Save it as UTF-8.")
     data = data.removeprefix(b"\xef\xbb\xbf")
-    _check_lines(data, path)
     tokens = _lines(data, path)
     if not tokens:
         raise file_error(path, "{path} contains no tokens", "A vocabulary has one token per line.")
@@ -104,27 +104,19 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
     return "".join(f"{token}\n" for token in tokens).encode("utf-8")
 
 
-def _check_lines(data: bytes, path: str | os.PathLike[str]) -> None:
-    """Check the number and the length of the lines before decoding them."""
+def _lines(data: bytes, path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines; their number and their lengths are checked before they are decoded."""
     count = data.count(b"\n")
     if count > MOST_TOKENS:
         what = "{path} has {n:,} lines, too many for a vocabulary"
-        raise file_error(
-            path, what, "Choose another file; at most {most:,} tokens are read.", n=count, most=MOST_TOKENS
-        )
-    start = 0
-    while len(data) - start > _LONGEST_LINE:
-        end = data.rfind(b"\n", start, start + _LONGEST_LINE)
-        if end < 0:
-            what = "{path}, line {line}: a token of more than {most:,} characters"
-            advice = "A vocabulary has one token per line."
-            raise file_error(path, what, advice, line=data.count(b"\n", 0, start) + 1, most=LONGEST_TOKEN)
-        start = end + 1
-
-
-def _lines(data: bytes, path: str | os.PathLike[str]) -> list[str]:
+        advice = "Choose another file; at most {most:,} tokens are read."
+        raise file_error(path, what, advice, n=count, most=MOST_TOKENS)
+    parts = list(iter(partial(io.BytesIO(data).readline, _LONGEST_LINE + 1), b""))
+    if long := next((number for number, part in enumerate(parts, start=1) if len(part) > _LONGEST_LINE), None):
+        what = "{path}, line {line}: a token of more than {most:,} characters"
+        raise file_error(path, what, "A vocabulary has one token per line.", line=long, most=LONGEST_TOKEN)
     try:
-        lines = [line.decode("utf-8").removesuffix("\n") for line in io.BytesIO(data)]
+        lines = [part.decode("utf-8").removesuffix("\n") for part in parts]
     except UnicodeDecodeError:
         lines = [utf8_text(data, path)]  # raises an error that says where
     # The last line needs no line end, and so no CR.
