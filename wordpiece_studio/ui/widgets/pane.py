@@ -330,32 +330,30 @@ class TitleBar(Fitted, QFrame):
 
     double_clicked = Signal()
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, header: QWidget | None, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("panel_title_bar")
         self.title_label = plain_label(title, self, role="title")
         self._hint_label = HintLabel(self)
-        self._controls: list[QWidget] = []
+        self._header = header
         parts = self.title_label, (self._hint_label, 1)
         self._layout = fill(PriorityRow(self), *parts, margins=_TITLE_MARGINS, spacing=10)
+        if header is not None:
+            self._layout.addWidget(header)
+        self._layout.take_rest = getattr(header, "take_rest", None)
         self.fit()
 
     def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
         set_plain_text(self.title_label, title)
         self._layout.set_forms({**beside, self._hint_label: hints})
 
-    def add_widget(self, widget: QWidget) -> None:
-        self._controls.append(widget)
-        self._layout.addWidget(widget)
-        self._layout.take_rest = getattr(widget, "take_rest", None)
-
     def least_width(self) -> int:
         """Return the width of the title and the controls; tabs that are wider lie above the line."""
         return _TITLE_MARGINS[0] + self.title_label.sizeHint().width() + self._layout.spacing() + self.controls_width()
 
     def controls_width(self) -> int:
-        spacing = self._layout.spacing()
-        return _TITLE_MARGINS[2] + sum(each.sizeHint().width() + spacing for each in self._controls)
+        header = self._header
+        return _TITLE_MARGINS[2] + (header.sizeHint().width() + self._layout.spacing() if header is not None else 0)
 
     def make_room(self, width: int) -> None:
         """Leave so many pixels at the left to tabs, in place of the title; 0 shows the title."""
@@ -433,11 +431,9 @@ class Panel(QFrame):
         self.setWindowTitle(title)  # its tab and its command have it too
         self.toggle_action = QAction(title, self, checkable=True)  # shows and hides it: the area of the panels does so
         explain(entry, self, self.toggle_action)
-        self.title_bar = TitleBar(title, self)
+        self.title_bar = TitleBar(title, pane.header, self)
         self._area = PaneArea(pane, self)
         fill(QVBoxLayout(self), self.title_bar, (self._area, 1), margins=(1, 1, 1, 1))
-        if pane.header is not None:
-            self.title_bar.add_widget(pane.header)
         pane.heading_changed.connect(self._on_pane_heading_changed)
         self._on_pane_heading_changed()
 
