@@ -58,12 +58,17 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     assert "Suggested for this corpus" in studio.window.bar.progress_label.forms[0]
 
 
-def test_a_file_that_is_not_there_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_without_texts_are_reported(studio: Studio, tmp_path: Path) -> None:
     before = studio.window.session.document.text
     studio.open(tmp_path / "thing.txt")
     assert "thing.txt does not exist" in studio.box().text()
     assert studio.window.session.document.text == before
     studio.answer(QMessageBox.StandardButton.Ok)
+    (tmp_path / "empty").mkdir()
+    studio.open(tmp_path / "empty")
+    assert "empty" in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
+    assert not studio.window.session.document.is_files
 
 
 def open_undecodable(studio: Studio, path: Path) -> EncodingDialog:
@@ -132,14 +137,6 @@ def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_
     studio.wait(lambda: studio.window.corpus_pane.hints[0] == "thing.utf-8.txt")
 
 
-def test_a_folder_without_texts_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    studio.open(tmp_path / "empty")
-    assert "empty" in studio.box().text()
-    studio.answer(QMessageBox.StandardButton.Ok)
-    assert not studio.window.session.document.is_files
-
-
 def test_a_recent_file_that_vanished_is_reported(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "gone.txt"
     path.write_text("hug", encoding="utf-8")
@@ -204,7 +201,7 @@ def test_save_first_and_open_then(studio: Studio, tmp_path: Path) -> None:
     assert studio.window.project.path is None  # the other text is no part of it
 
 
-def test_a_text_is_saved_to_the_byte(studio: Studio, tmp_path: Path) -> None:
+def test_a_text_is_saved_to_the_byte_and_still_there_if_it_cannot_be(studio: Studio, tmp_path: Path) -> None:
     data = "a\r\nb\u00a0c\u2028d\n\u200be\r\n".encode()
     source, target = tmp_path / "source.txt", tmp_path / "target.txt"
     source.write_bytes(data)
@@ -212,9 +209,6 @@ def test_a_text_is_saved_to_the_byte(studio: Studio, tmp_path: Path) -> None:
     studio.window.actions_.save_corpus.trigger()
     choose(studio, target)
     assert target.read_bytes() == data
-
-
-def test_a_text_that_cannot_be_saved_is_still_there(studio: Studio, tmp_path: Path) -> None:
     studio.set_text("mine")
     studio.window.actions_.save_corpus.trigger()
     choose(studio, tmp_path / "no such folder" / "mine.txt")

@@ -60,14 +60,11 @@ def test_typing_reaches_the_document_and_can_be_undone(studio: Studio) -> None:
     assert studio.window.session.document.text == "hug" + before
 
 
-def test_the_menu_undoes_too(studio: Studio) -> None:
+def test_the_menu_undoes_too_and_editor_and_document_stay_the_same_through_edits(studio: Studio) -> None:
     studio.set_text("hug")
     assert studio.window.actions_.undo.isEnabled()
     studio.window.actions_.undo.trigger()
     assert studio.window.session.document.text.startswith("This is")
-
-
-def test_editor_and_document_stay_the_same_through_edits(studio: Studio) -> None:
     for text in ("one\ntwo\n", "\U0001f917a\U0001f917", "a\u00a0b\u2028c", "\u0915\u094d\u0937 e\u0301"):
         studio.set_text(text)
         editor, document = studio.window.corpus_pane.editor, studio.window.session.document
@@ -154,14 +151,6 @@ def test_typing_on_in_a_line_that_gets_too_long_loses_nothing(studio: Studio) ->
     assert studio.window.session.document.is_kept
 
 
-def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
-    path = tmp_path / "dropped.txt"
-    path.write_text("dropped", encoding="utf-8")
-    drop(studio.window.corpus_pane.editor.viewport(), path)
-    studio.wait_opened()
-    assert studio.window.session.document.text == "dropped"
-
-
 def test_a_drop_says_what_it_did_and_is_undone(studio: Studio, tmp_path: Path) -> None:
     window, path = studio.window, tmp_path / "dropped.txt"
     path.write_text("dropped", encoding="utf-8")
@@ -230,23 +219,31 @@ def test_a_drop_that_cannot_be_read_is_never_undone(studio: Studio, tmp_path: Pa
     assert window.notices.training.text == ""
 
 
-def test_a_drop_that_only_passes_leaves_no_trace(studio: Studio, tmp_path: Path) -> None:
+def test_a_drop_that_only_passes_leaves_no_trace_and_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
     with hovering(studio.window, tmp_path):
         assert studio.window.drops.light.isVisible()
         assert studio.window.drops.light.text() == "Drop to open"
     assert not studio.window.drops.light.isVisible()
     assert studio.window.notices.training.text == ""
+    path = tmp_path / "dropped.txt"
+    path.write_text("dropped", encoding="utf-8")
+    drop(studio.window.corpus_pane.editor.viewport(), path)
+    studio.wait_opened()
+    assert studio.window.session.document.text == "dropped"
 
 
 # -- the line as the trainer reads it
 
 
-def test_the_line_at_the_cursor_is_shown_in_all_stages(studio: Studio) -> None:
+def test_the_line_at_the_cursor_is_shown_and_an_invalid_normalizer_is_refused(studio: Studio) -> None:
     place_cursor(studio, studio.window.session.document.text.index("chapter") + 3)
     view = studio.window.corpus_pane.line_view
     studio.wait(lambda: view.texts["raw"] == "This chapter is about tokenization.")
     assert view.texts["words"] == "This · chapter · is · about · tokenization · ."
     assert view.texts["symbols"] == "c ##h ##a ##p ##t ##e ##r"
+    studio.window.corpus_pane.figures.choose("bert-upside-down", "bert")
+    assert "bert-upside-down" in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
 
 
 def test_what_berts_preprocessing_does_to_korean_is_seen(qtbot: QtBot, theme: Theme) -> None:
@@ -286,29 +283,7 @@ def test_another_normalizer_counts_anew(studio: Studio) -> None:
     assert studio.window.bar.progress_label.forms[0].startswith("70 tokens")
 
 
-def test_a_normalizer_that_is_invalid_is_refused_in_words(studio: Studio) -> None:
-    studio.window.corpus_pane.figures.choose("bert-upside-down", "bert")
-    assert "bert-upside-down" in studio.box().text()
-    studio.answer(QMessageBox.StandardButton.Ok)
-
-
 # -- finding
-
-
-def test_find_goes_from_place_to_place(studio: Studio) -> None:
-    pane = studio.window.corpus_pane
-    place_cursor(studio, 0)
-    studio.window.actions_.find.trigger()
-    pane.find_bar._field.setText("toke")
-    first = pane.editor.textCursor().selectionStart()
-    studio.window.actions_.find_next.trigger()
-    assert pane.editor.textCursor().selectedText() == "toke"
-    assert pane.editor.textCursor().selectionStart() > first
-    studio.window.actions_.find_previous.trigger()
-    assert pane.editor.textCursor().selectionStart() == first
-    assert pane.find_bar.count_label.text() == "1 of 3"
-    pane.find_bar._field.setText("nowhere")
-    assert pane.find_bar.count_label.text() == "No matches"
 
 
 def test_places_are_in_units_of_the_editor() -> None:
@@ -341,18 +316,6 @@ def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio) -> None:
         assert pane.find_bar.count_label.text() == "No matches"
 
 
-def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:
-    studio.window.session.document.take_text(TextFile("\ufeffhug\r\n\ufeffhug"), None)
-    pane = studio.window.corpus_pane
-    pane.editor.select(0, 4)
-    pane.open_find_bar()
-    assert pane.find_bar.sought == "\ufeffhug"
-    assert pane.find_bar.count_label.text() == "1 of 2"
-    pane.editor.selectAll()
-    pane.open_find_bar()
-    assert pane.find_bar.sought == "\ufeffhug"
-
-
 def test_two_lines_are_found_whatever_ends_them() -> None:
     assert find_places("a\nb", "a\r\nb", False) == [(0, 3)]
 
@@ -363,20 +326,32 @@ def test_finding_wraps_round() -> None:
     assert [previous_place(places, position) for position in (0, 5, 9)] == [1, 0, 1]
 
 
-def test_nothing_found_does_not_widen_the_pane(studio: Studio) -> None:
+def test_find_goes_from_place_to_place_and_nothing_found_does_not_widen_the_pane(studio: Studio) -> None:
     pane = studio.window.corpus_pane
     before = pane.minimumSizeHint().width()
     pane.open_find_bar()
     pane.find_bar._field.setText("no such thing")
     assert pane.minimumSizeHint().width() <= max(before, pane.minimumWidth())
-
-
-def test_an_empty_corpus_shows_its_placeholder_without_a_line_over_it(studio: Studio) -> None:
-    editor = studio.window.corpus_pane.editor
-    studio.window.session.document.set_text("")
-    assert not editor.extraSelections()
-    studio.window.session.document.set_text("a")
-    assert editor.extraSelections()
+    place_cursor(studio, 0)
+    studio.window.actions_.find.trigger()
+    pane.find_bar._field.setText("toke")
+    first = pane.editor.textCursor().selectionStart()
+    studio.window.actions_.find_next.trigger()
+    assert pane.editor.textCursor().selectedText() == "toke"
+    assert pane.editor.textCursor().selectionStart() > first
+    studio.window.actions_.find_previous.trigger()
+    assert pane.editor.textCursor().selectionStart() == first
+    assert pane.find_bar.count_label.text() == "1 of 3"
+    pane.find_bar._field.setText("nowhere")
+    assert pane.find_bar.count_label.text() == "No matches"
+    studio.window.session.document.take_text(TextFile("\ufeffhug\r\n\ufeffhug"), None)
+    pane.editor.select(0, 4)
+    pane.open_find_bar()
+    assert pane.find_bar.sought == "\ufeffhug"
+    assert pane.find_bar.count_label.text() == "1 of 2"
+    pane.editor.selectAll()
+    pane.open_find_bar()
+    assert pane.find_bar.sought == "\ufeffhug"
 
 
 def test_jamo_are_seen_apart_and_symbols_begin_with_a_word_that_has_some(qtbot: QtBot, theme: Theme) -> None:
@@ -389,7 +364,14 @@ def test_jamo_are_seen_apart_and_symbols_begin_with_a_word_that_has_some(qtbot: 
     assert jamo_apart("\u1112\u1161\u11a8") == "\u1112\u2009\u1161\u2009\u11a8"
 
 
-def test_another_corpus_is_read_from_its_beginning(studio: Studio) -> None:
+def test_another_corpus_is_read_from_its_beginning_and_an_empty_one_shows_no_line(
+    studio: Studio,
+) -> None:
     place_cursor(studio, 30)
     studio.window.corpus_controller.load_sample("hug.txt")
     assert studio.window.corpus_pane.editor.textCursor().position() == 0
+    editor = studio.window.corpus_pane.editor
+    studio.window.session.document.set_text("")
+    assert not editor.extraSelections()
+    studio.window.session.document.set_text("a")
+    assert editor.extraSelections()
