@@ -449,10 +449,9 @@ def sniffed_delimiter(lines: Sequence[str]) -> str:
     for delimiter in _DELIMITERS:
         widths = []
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        with suppress(csv.Error, StopIteration):
-            while True:
-                if cells := next(reader):
-                    widths.append(len(cells))
+        with suppress(csv.Error):
+            for cells in reader:
+                widths += [len(cells)] if cells else []
         if widths and widths[0] > 1:
             fit = widths.count(widths[0]) / len(widths), widths[0]
             best, best_fit = (delimiter, fit) if fit > best_fit else (best, best_fit)

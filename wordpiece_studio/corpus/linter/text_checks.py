@@ -70,13 +70,9 @@ _LOST = re.compile("\ufffd|ï¿½|(?:锟斤拷)+|锟斤")  # beyond repair: the 
 
 def _characters_of(codec: str) -> dict[str, int]:
     """Return each character that a byte from 0x80 on can decode to, and the byte."""
-    found = {chr(byte): byte for byte in range(0x80, 0x100)} if codec == "cp1252" else {}
-    for byte in range(0x80, 0x100):
-        try:
-            found[bytes([byte]).decode(codec)] = byte
-        except UnicodeDecodeError:
-            continue
-    return found
+    high = range(0x80, 0x100)
+    found = {chr(byte): byte for byte in high} if codec == "cp1252" else {}
+    return found | {text: byte for byte in high if (text := bytes([byte]).decode(codec, "ignore"))}
 
 
 # -- UTF-8 read as Windows-1252 or Latin-1: Ã±, â€™, Ð°Ñ…, ä½ å¥½
