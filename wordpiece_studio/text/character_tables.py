@@ -142,20 +142,12 @@ class BertTables:
 def bert_tables() -> BertTables:
     data: dict[str, Any] = json.loads(resource_path("unicode/bert.json").read_text(encoding="ascii"))
     classes = {int(number): CodePoints(ranges) for number, ranges in data["combining"].items()}
-    return BertTables(
-        **{
-            name: CodePoints(data[name])
-            for name in ("removed", "to_space", "chinese", "marks", "punctuation", "whitespace")
-        },
-        combining={
-            chr(code_point): number
-            for number, members in classes.items()
-            for first, last in members.ranges
-            for code_point in range(first, last + 1)
-        },
-        decompositions=_texts_of(data["decompose"]),
-        lower_case=_texts_of(data["lower"]),
-    )
+    ranges = ((number, *pair) for number, members in classes.items() for pair in members.ranges)
+    combining = {chr(code): number for number, first, last in ranges for code in range(first, last + 1)}
+    names = ("removed", "to_space", "chinese", "marks", "punctuation", "whitespace")
+    sets = {name: CodePoints(data[name]) for name in names}
+    decompositions, lower_case = _texts_of(data["decompose"]), _texts_of(data["lower"])
+    return BertTables(**sets, combining=combining, decompositions=decompositions, lower_case=lower_case)
 
 
 def _texts_of(entries: dict[str, str]) -> dict[int, str]:

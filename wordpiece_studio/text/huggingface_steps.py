@@ -6,6 +6,7 @@ compares them with that library.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -34,6 +35,8 @@ MOST_REMOVED = 10_000  # the most characters that a normalizer may remove: each 
 _NORMALIZERS: dict[str, str] = {form: form.upper() for form in normalizers.FORM_NAMES}
 _NORMALIZERS |= {"lowercase": "Lowercase", "strip-accents": "StripAccents"}
 _MOST_STEPS = 100
+# As a decoder it ignores the options.
+_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "bert": {"type": "BertPreTokenizer"},
     "whitespace": {"type": "Whitespace"},
@@ -42,17 +45,14 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "digits": {"type": "Digits", "individual_digits": False},
     "digits-single": {"type": "Digits", "individual_digits": True},
     **{
-        step.name: {
-            "type": "ByteLevel",
-            "add_prefix_space": step.add_prefix_space,
-            "trim_offsets": True,
-            "use_regex": step.use_regex,
-        }
+        step.name: _BYTE_LEVEL | asdict(step)
         for step in map(pre_tokenizers.ByteLevel, (True, True, False, False), (True, False, True, False))
     },
 }
-_BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options
 _BEHAVIORS: Mapping[Behavior, str] = {name: name.title().replace("_", "") for name in get_args(Behavior)}
+_TOO_MANY = (
+    "A tokenizer.json cannot express a normalizer that removes {n:,} characters: each would be a step of its own"
+)
 _REFUSED = {
     "pattern": 'A tokenizer.json cannot express the pre-tokenizer "{name}": where a regular expression matches depends '
     "on the program that searches; what all understand alike can be passed to split:removed,invert:",
@@ -89,14 +89,12 @@ def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> 
     line_end = normalizer.normalize("\n")
     if not _separates_lines(pre_tokenizer, line_end):
         if line_end != "\n":
-            raise StudioError(
+            what = (
                 'A tokenizer.json cannot express the pre-tokenizer "{name}" after the normalizer "{normalizer}", which '
                 "removes line ends (bert-cased:keep-controls, for one, keeps them): words would continue from one line "
-                "to the next",
-                VOCABULARY_ALONE_ADVICE,
-                name=pre_tokenizer.name,
-                normalizer=normalizer.name,
+                "to the next"
             )
+            raise StudioError(what, VOCABULARY_ALONE_ADVICE, name=pre_tokenizer.name, normalizer=normalizer.name)
         values.insert(0, LINE_SPLIT)
     return values[0] if len(values) == 1 else {"type": "Sequence", "pretokenizers": values}
 
@@ -219,12 +217,7 @@ def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             # One step per character, as texts: a character class would be a regular expression and need escaping.
             characters = dict.fromkeys(spec["characters"])
             if len(characters) > MOST_REMOVED:
-                raise StudioError(
-                    "A tokenizer.json cannot express a normalizer that removes {n:,} characters: each would be a step "
-                    "of its own",
-                    VOCABULARY_ALONE_ADVICE,
-                    n=len(characters),
-                )
+                raise StudioError(_TOO_MANY, VOCABULARY_ALONE_ADVICE, n=len(characters))
             for character in characters:
                 yield {"type": "Replace", "pattern": {"String": character}, "content": ""}
         case "bert":

@@ -315,18 +315,11 @@ class LongestFirstTokenizer(BpeTokenizer):
         end_of_word_suffix: str = "",
         stored: Callable[[str], Sequence[str] | None] | None = None,
     ) -> None:
-        super().__init__(
-            vocab,
-            (),
-            normalizer,
-            pre_tokenizer,
-            special_tokens=special_tokens,
-            unk_token=unk_token,
-            end_of_word_suffix=end_of_word_suffix,
-        )
+        suffix = end_of_word_suffix
+        others: Any = {"special_tokens": special_tokens, "unk_token": unk_token, "end_of_word_suffix": suffix}
+        super().__init__(vocab, (), normalizer, pre_tokenizer, **others)
         self._check_known(frequencies)
         self._stored = stored
-        suffix = end_of_word_suffix
         lengths = {token: len(token.removesuffix(suffix)) + bool(suffix and token.endswith(suffix)) for token in vocab}
         self.tokens_sought = sorted(frequencies, key=lambda token: (-lengths[token], -frequencies[token]))
         self._sought = {token.replace(".", "[.]"): place for place, token in enumerate(self.tokens_sought)}
