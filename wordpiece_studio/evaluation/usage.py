@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -166,12 +166,9 @@ def _plain_part(tokenizer: Encoder, words: Sequence[str], weights: NDArray[np.in
 
 
 def encoded_words(word_ids: Iterable[Sequence[int]], words: Sequence[str], weights: NDArray[np.int64]) -> EncodedWords:
-    ids: list[int] = []
-    ends: list[int] = []
-    for found in word_ids:
-        ids += found
-        ends.append(len(ids))
-    return EncodedWords(np.array(ids, np.int32), np.array(ends, np.int64), words, weights)
+    found = [*word_ids]
+    ends = np.cumsum([*map(len, found)], dtype=np.int64)
+    return EncodedWords(np.fromiter(chain.from_iterable(found), np.int32), ends, words, weights)
 
 
 def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[EncodedWords]:

@@ -154,11 +154,6 @@ class LibraryTokenizer(LibraryEncoder):
     def __len__(self) -> int:
         return self._size
 
-    @property
-    def has_holes(self) -> bool:
-        """Whether there are gaps between the ids."""
-        return self.largest_id >= len(self)
-
     def _columns_of(self, texts: Sequence[str]) -> Iterator[Columns]:
         for portion in portions(texts, _CHARACTERS_AT_ONCE):
             yield from self._of_texts("encode", portion)

@@ -194,7 +194,8 @@ def load_wordpiece_tokenizer(
     tokenizer = load_tokenizer(path, normalizer, pre_tokenizer)
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
-    if isinstance(tokenizer, LibraryTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
+    has_gaps = isinstance(tokenizer, LibraryTokenizer) and tokenizer.largest_id >= len(tokenizer)
+    if has_gaps and tokenizer.kind == "WordPiece":
         raise file_error(
             path,
             "{path} cannot be inspected or written as vocab.txt: its IDs have gaps, and in vocab.txt the line number "
