@@ -55,19 +55,13 @@ PAGE_BYTES = 4096
 
 SCHEMA = {
     "meta": "CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID",
-    "source": (
-        "CREATE TABLE source (id INTEGER PRIMARY KEY, path TEXT NOT NULL, absolute BLOB NOT NULL, relative BLOB,"
-        " about TEXT NOT NULL)"
-    ),
-    "part": (
-        "CREATE TABLE part (name TEXT PRIMARY KEY, kind TEXT NOT NULL, n INTEGER NOT NULL, first INTEGER NOT NULL,"
-        " chunks INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID"
-    ),
-    "chunk": (
-        "CREATE TABLE chunk (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, codec TEXT NOT NULL, hash BLOB NOT NULL,"
-        " data BLOB NOT NULL)"
-    ),
-}
+    "source": "CREATE TABLE source (id INTEGER PRIMARY KEY, path TEXT NOT NULL, absolute BLOB NOT NULL, relative BLOB,"
+              " about TEXT NOT NULL)",
+    "part": "CREATE TABLE part (name TEXT PRIMARY KEY, kind TEXT NOT NULL, n INTEGER NOT NULL, first INTEGER NOT NULL,"
+            " chunks INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID",
+    "chunk": "CREATE TABLE chunk (id INTEGER PRIMARY KEY, n INTEGER NOT NULL, codec TEXT NOT NULL, hash BLOB NOT NULL,"
+             " data BLOB NOT NULL)",
+}  # fmt: skip
 ROOT = "root"
 PROGRAM = "program"
 
@@ -277,14 +271,10 @@ class Image:
         self.parts: dict[str, Part] = {}
         self._database = sqlite3.connect(":memory:", isolation_level=None)
         self.close = self._database.close
-        for statement in (
-            f"PRAGMA page_size = {PAGE_BYTES}",
-            f"PRAGMA application_id = {APPLICATION_ID}",
-            f"PRAGMA user_version = {self._version}",
-            "BEGIN",
-            *SCHEMA.values(),
-        ):
-            self._database.execute(statement)
+        self._database.executescript(
+            f"PRAGMA page_size = {PAGE_BYTES}; PRAGMA application_id = {APPLICATION_ID};"
+            f" PRAGMA user_version = {self._version}; BEGIN; {'; '.join(SCHEMA.values())}"
+        )
 
     def add(self, part: PackedPart) -> None:
         first, hashes, packed = self._chunks + 1, [], 0
