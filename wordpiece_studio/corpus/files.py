@@ -472,9 +472,6 @@ class _RawFile(io.RawIOBase):
         with _as_os_errors():
             return int(self._file.seek(offset, whence))
 
-    def tell(self) -> int:
-        return int(self._file.tell())
-
     def close(self) -> None:
         if not self.closed:
             self._file.close()
