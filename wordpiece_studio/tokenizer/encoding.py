@@ -124,17 +124,11 @@ class Encoding:
     _made: tuple[Any, Any]
 
     def __init__(
-        self,
-        tokens: list[str],
-        ids: list[int],
-        offsets: list[tuple[int, int]],
-        words: Sequence[int | None],
-        **others: Any,
+        self, tokens: list[str], ids: list[int], offsets: list[tuple[int, int]], words: Sequence[int | None]
     ) -> None:
-        count = len(ids)
-        usual: dict[str, Any] = {name: [0] * count for name in ("type_ids", "special_tokens_mask", "sequence_ids")}
-        usual |= {"attention_mask": [1] * count, "overflowing": ()}
-        self.__setstate__({"tokens": tokens, "ids": ids, "offsets": offsets, "words": list(words), **usual, **others})
+        self.tokens, self.ids, self.offsets, self.words = tokens, ids, offsets, list(words)
+        self.type_ids, self.special_tokens_mask = [0] * len(ids), [0] * len(ids)
+        self.sequence_ids, self.attention_mask, self.overflowing = [0] * len(ids), [1] * len(ids), ()
 
     @classmethod
     def of_library(cls, raw: Any, found: Any, **known: Any) -> Self:
