@@ -113,17 +113,6 @@ def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
     assert plot._below_axis("tie") == plot._groove_y
 
 
-def test_the_names_of_tokens_fit_below_the_lanes(two: Studio) -> None:
-    plot, theme = settled_plot(two), two.window.theme
-    for percent in (80, 100, 130, 160):
-        theme.set_scale(percent / 100)
-        plot.setFixedHeight(120)
-        line, rooms = QFontMetrics(theme.font(-2)).height(), [plot._lane_room(number) for number in (0, 1)]
-        assert plot._names_tokens(plot.lanes[0])
-        assert rooms[0].bottom() + line <= rooms[1].top()
-        assert rooms[1].bottom() + line <= plot.height()
-
-
 def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
     score, likelihood = compared(two)
     two.window.session.runs.show(likelihood)

@@ -326,7 +326,6 @@ def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) ->
     assert candidates.viewport().height() >= 2 * candidates.rowHeight(0)
     assert timeline.height() <= timeline.parentWidget().height()
     assert not timeline.legend.isVisible()
-    assert timeline.plot._names_tokens(timeline.plot.lanes[0])
     tabs = window.run_strip.tabs
     for box in (tabs.controls(index).compare for index in range(tabs.count())):
         assert box.width() >= box.sizeHint().width()

@@ -216,15 +216,6 @@ def test_the_area_under_the_curve_is_filled_for_any_number_of_merges(
     assert set(column[: first - 4]) == {surface}  # between them is the curve
 
 
-def test_what_is_said_beside_a_lane_is_clear_of_its_last_token(bench: Bench, pane: TimelinePane) -> None:
-    plot, said = pane.plot, "70 of 70 tokens"
-    tokens = *["x"] * 24, "tokenization"
-    plot.set_lanes([Lane(bench.model.run, "A", 25, said, np.ones(25), np.arange(45, 71), said, tokens)], 0)
-    half = QFontMetrics(bench.theme.font(-2)).horizontalAdvance(tokens[-1]) / 2
-    left = plot.width() - QFontMetrics(plot.font()).horizontalAdvance(said)
-    assert plot.x_of(25) + half + 5 < left
-
-
 @pytest.mark.parametrize("runs", [3, 4])
 def test_the_names_of_lanes_are_clear_of_each_other_in_large_type(bench: Bench, pane: TimelinePane, runs: int) -> None:
     plot, run = pane.plot, bench.model.run
@@ -234,7 +225,7 @@ def test_the_names_of_lanes_are_clear_of_each_other_in_large_type(bench: Bench, 
     bench.theme.set_scale(2)
     plot.setMinimumSize(1, 1)
     plot.resize(370, 133)
-    lanes = [Lane(run, "A", 1, "", np.ones(25), np.arange(45, 71), "", ("tokenization",) * 25) for _ in range(runs)]
+    lanes = [Lane(run, "A", 1, "", np.ones(25), np.arange(45, 71), "") for _ in range(runs)]
     plot.set_lanes(lanes, 0)
     rooms = [plot._lane_room(number) for number in range(runs)]
     line = QFontMetrics(plot._name_font(is_own=True)).height()

@@ -165,7 +165,6 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
 
 
 _NARROW_LINES = 50
-_MOST_NAMED = 40  # up to this many merges, a lane names the token of each
 
 
 class TimelinePane(Pane):
@@ -279,9 +278,8 @@ class TimelinePane(Pane):
         count = len(values)
         sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[:count]))
         last = int(sizes[-1])
-        tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
         widest = max((self._size_words(last, last, is_at_end=is_at_end) for is_at_end in (False, True)), key=len)
-        return Lane(run, name, lane.step, "", values, sizes, widest, tuple(tokens), diverges_at)
+        return Lane(run, name, lane.step, "", values, sizes, widest, diverges_at)
 
     def _size_words(self, size: int, last: int, *, is_at_end: bool) -> str:
         if is_at_end:

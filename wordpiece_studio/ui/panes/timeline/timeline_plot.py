@@ -122,7 +122,6 @@ class Lane:
     values: Values  # those of its merges, shape (n_merges,)
     sizes: Steps  # the size of its vocabulary at each step, shape (n_merges + 1,)
     widest: str  # the widest of the texts about its steps, for which there is room
-    tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
     # The step at which it first differs from the run that is shown; None if there is none, or if it is not known.
     diverges_at: int | None = None
 
@@ -175,10 +174,9 @@ _NOTE_BELOW_TOP = 5.0
 # Pixels from the axis down to marks, where there are no lanes and in a lane.
 _BELOW_AXIS: dict[MarkKind, tuple[float, float]] = {"tie": (8.0, 4.0), "change": (17.0, 7.5), "birth": (14.0, 7.0)}
 _BELOW_LOW_LANE = 4.0
-# In lines of text: what the curve of a lane needs above the names of tokens; and how high a lane must be for names of
+# In lines of text: what the curve of a lane needs above the marks; and how high a lane must be for names of
 # the usual size and marks below the axis, which would touch those of the next one.
 _LEAST_CURVE, _CROWDED = 0.58, 1.17
-_BETWEEN_TOKENS = 5.0
 _DIVERGENCE_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
 _SHORTEST_LANE = 60  # pixels; where that much is not left, a lane has no words beside it
@@ -267,10 +265,7 @@ class TimelinePlot(QAbstractSlider):
         widest = max(bold.horizontalAdvance(lane.name) for lane in self.lanes)
         text = max(plain.horizontalAdvance(lane.widest) for lane in self.lanes)
         left = _SIDE + bold.height() + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP
-        small = QFontMetrics(self._theme.font(-2))
-        lasts = (small.horizontalAdvance(lane.tokens[-1]) / 2 for lane in self.lanes if lane.tokens)
-        beyond = _BEYOND if self._is_crowded else max((_BEYOND, *lasts))
-        right = self.width() - text - 2 * _GAP - beyond
+        right = self.width() - text - 2 * _GAP - _BEYOND
         return left, right if right > left + _SHORTEST_LANE else max(self.width() - _SIDE, left + 1)
 
     def _name_font(self, *, is_own: bool) -> QFont:
@@ -323,8 +318,8 @@ class TimelinePlot(QAbstractSlider):
             return QRectF(left, self._top, right - left, self.height() - _GROOVE_FROM_BOTTOM - self._top)
         top = _LOW_TOP if self._is_crowded else self._top
         high = (self.height() - top) / len(self.lanes)
-        names_tokens = high >= _LEAST_CURVE * self.fontMetrics().height() + self._small_line
-        below = self._small_line if names_tokens else _BELOW_LOW_LANE
+        has_room = high >= _LEAST_CURVE * self.fontMetrics().height() + self._small_line
+        below = self._small_line if has_room else _BELOW_LOW_LANE
         return QRectF(left, top + number * high, right - left, high - below)
 
     # -- user input
@@ -454,11 +449,10 @@ class TimelinePlot(QAbstractSlider):
         painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), name)
 
     def _paint_lane_steps(self, painter: QPainter) -> None:
-        """Draw the step of each run, name the tokens below the axis, and say how large the vocabulary is."""
+        """Draw the step of each run, and say how large the vocabulary is."""
         theme = self._theme
         for number, lane in enumerate(self.lanes):
             room, is_own = self._lane_room(number), number == self.own
-            self._paint_tokens(painter, lane, room)
             if not is_own:
                 painter.setPen(QPen(theme.surface, 1.5))
                 painter.setBrush(theme.run_color(lane.run.color))
@@ -471,33 +465,12 @@ class TimelinePlot(QAbstractSlider):
             if painter.fontMetrics().horizontalAdvance(lane.words) <= said.width() + _GAP:
                 painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), lane.words)
 
-    def _paint_tokens(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
-        if not self._names_tokens(lane):
-            return
-        painter.setFont(self._theme.font(-2))
-        metrics, right = painter.fontMetrics(), room.left() - _GAP - _BETWEEN_TOKENS  # not over the name of the next
-        places = self._xs_of(np.arange(1, len(lane.tokens) + 1), lane).tolist()
-        for born, (token, x) in enumerate(zip(lane.tokens, places, strict=True), start=1):
-            width = metrics.horizontalAdvance(token)
-            if x - width / 2 >= right + _BETWEEN_TOKENS:
-                right = x + width / 2
-                painter.setPen(self._theme.text if born <= lane.step else self._theme.faint)
-                place = QRectF(x - width / 2 - 1, room.bottom() + 1, width + 2, metrics.height())
-                if born == lane.step:  # the cursor must not strike it through
-                    painter.fillRect(place.adjusted(0, 3, 0, -1), self._theme.surface)
-                painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
-
-    def _names_tokens(self, lane: Lane) -> bool:
-        room = self._lane_room(0)
-        return bool(lane.tokens) and self._lane_room(1).top() - room.bottom() > _BELOW_LOW_LANE
-
     def _below_axis(self, kind: MarkKind) -> float:
         """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""
         alone, in_lane = _BELOW_AXIS[kind]
         if not self.lanes:
             return self._groove_y + alone
-        is_full = self._is_crowded or self._names_tokens(self.lanes[self.own])
-        return self._groove_y + (0 if is_full else in_lane)
+        return self._groove_y + (0 if self._is_crowded else in_lane)
 
     def _places(self, steps: Steps) -> NDArray[np.float64]:
         """Return where these steps lie, at most one for every second pixel: float64, ascending."""
