@@ -194,7 +194,7 @@ def _tokens(window: MainWindow) -> Iterator[str]:
 def _counts(window: MainWindow) -> Iterator[str]:
     counts = window.session.counting.counts
     if counts is not None and window.corpus_pane.isVisible():
-        shown = window.corpus_pane.figures.values["distinct"].text()
+        shown = window.corpus_pane.figures.values["distinct"]
         if shown != number_text(len(counts)):
             yield f"the corpus pane shows {shown} distinct words of {len(counts)}"
     model = window.model

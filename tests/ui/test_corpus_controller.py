@@ -52,7 +52,7 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     path.write_text("hug hug\npug\n", encoding="utf-8")
     studio.window.actions_.open_file.trigger()
     choose(studio, path)
-    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"].text() == "3")
+    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"] == "3")
     assert studio.window.corpus_pane.hints[0] == path.name
     assert studio.window.settings.values.recent_files == ((str(path),),)
     assert "Suggested for this corpus" in studio.window.bar.progress_label.forms[0]
@@ -160,7 +160,7 @@ def test_a_line_of_5_mb_opens_at_once_and_is_reported(studio: Studio, tmp_path: 
     assert time.process_time() - began < 10
     assert [file.path for file in studio.window.session.document.files.files] == [str(path)]
     assert studio.window.notices.training.text.endswith("so it is a file with a preview.")
-    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"].text() == "1", 20_000)
+    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"] == "1", 20_000)
     assert "5,000,000" in studio.window.corpus_pane.note_label.text()
 
 

@@ -92,9 +92,9 @@ def test_text_processing_is_folded_with_a_summary(studio: Studio) -> None:
 def test_another_longest_word_counts_anew(studio: Studio) -> None:
     studio.set_text("a" * 40 + " hug\n")
     figures = studio.window.corpus_pane.figures
-    assert figures.values["words"].text() == "2"
+    assert figures.values["words"] == "2"
     figures.longest_edit.setValue(39)
-    studio.wait(lambda: figures.values["words"].text() == "1")
+    studio.wait(lambda: figures.values["words"] == "1")
     assert studio.window.session.counting.max_word_length == 39
     assert "1 word was left out because it is too long" in studio.window.corpus_pane.note_label.text()
 
@@ -106,7 +106,7 @@ def test_the_warning_of_long_words_leaves_them_out(studio: Studio) -> None:
         [Finding("long-words", "warning", "Long", (), {}, (), LengthFix(50), "Leave them out")]
     )
     pane.lint_view.rows[0].fix_button.click()
-    studio.wait(lambda: pane.figures.values["words"].text() == "1")
+    studio.wait(lambda: pane.figures.values["words"] == "1")
     assert pane.figures.longest_edit.value() == 50
 
 
@@ -117,7 +117,7 @@ def test_the_longest_word_holds_for_files_too(studio: Studio, tmp_path: Path) ->
     studio.open(tmp_path)
     wait_counted(studio)
     studio.window.session.counting.set_longest_word(39)
-    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"].text() == "2", 30_000)
+    studio.wait(lambda: studio.window.corpus_pane.figures.values["words"] == "2", 30_000)
     assert "line 1 of 1.txt" in studio.window.corpus_pane.note_label.text()
 
 

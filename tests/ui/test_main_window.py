@@ -56,7 +56,7 @@ def test_the_first_window_shows_the_sample_in_mid_training_and_one_primary_butto
     assert model.config.objective == "score"
     pane = studio.window.corpus_pane
     assert pane.editor.view_part(0, 16) == "This is the Hugg"
-    assert [pane.figures.values[name].text() for name in ("lines", "distinct", "symbols", "alphabet")] == [
+    assert [pane.figures.values[name] for name in ("lines", "distinct", "symbols", "alphabet")] == [
         "4", "30", "171", "40",
     ]  # fmt: skip
     primary = [button for button in studio.window.bar.findChildren(QToolButton) if button.property("role") == "primary"]
@@ -401,7 +401,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     window.actions_.choice("choose_layout", "teach").trigger()
     studio.wait(lambda: not window.timeline_pane.is_stale)
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
-    assert window.corpus_pane.figures.values["symbols"].text() == "24"  # with the ends of its four words
+    assert window.corpus_pane.figures.values["symbols"] == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
     longest_first = window.tokenization_pane.options.longest_first
     longest_first.trigger()
@@ -414,7 +414,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert comparison.is_longest_first
     window.session.runs.show(window.session.runs.all[-1])
     window.actions_.choice("choose_layout", "teach").trigger()
-    studio.wait(lambda: window.corpus_pane.figures.values["symbols"].text() == "20")
+    studio.wait(lambda: window.corpus_pane.figures.values["symbols"] == "20")
     assert len(cuts()) == 1  # WordPiece has no merges to cut by
     assert not longest_first.isVisible()
 

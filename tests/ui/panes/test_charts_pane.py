@@ -451,13 +451,13 @@ def test_no_label_is_cut_off_at_any_size(bench: Bench, size: tuple[int, int], po
     assert not cut
 
 
-def test_labels_that_fit_are_shown(bench: Bench) -> None:
+def test_the_caption_names_what_is_drawn(bench: Bench) -> None:
     bench.train(vocab_size=150)
-    chart = Charts(bench).choose(LENGTHS)
-    labels = {label.toPlainText(): label for label in items(chart, TextItem)}
-    assert labels.keys() == {"Learned", "Alphabet"}
-    rects = [label.sceneBoundingRect().adjusted(4, 4, -4, -4) for label in labels.values()]
-    assert not rects[0].intersects(rects[1])
+    charts = Charts(bench)
+    assert charts.choose(LENGTHS).drawing.y.caption == "Tokens   ■ Learned   □ Alphabet"
+    charts.changes.set_rows(changes_at((3, -2), start=TextSummary(words=8, tokens=26)))
+    caption = "Tokens per word   — Training corpus   - - Live text"
+    bench.wait(lambda: charts.choose(FERTILITY).drawing.y.caption == caption)
 
 
 @pytest.mark.slow

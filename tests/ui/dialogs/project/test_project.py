@@ -102,7 +102,7 @@ def test_the_counts_are_taken_over_and_nothing_is_counted(projects: Projects) ->
     projects.open(path)
     projects.studio.qtbot.wait(50)
     assert projects.window.session.counting.counts is not None
-    assert projects.window.corpus_pane.figures.values["distinct"].text() == "30"
+    assert projects.window.corpus_pane.figures.values["distinct"] == "30"
     assert not any(begun)
 
 
@@ -117,7 +117,7 @@ def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: P
     window.actions_.train_as_you_type.trigger()
     projects.open(path)
     projects.studio.wait(lambda: window.session.counting.counts is not None)
-    assert window.corpus_pane.figures.values["distinct"].text() == "31"
+    assert window.corpus_pane.figures.values["distinct"] == "31"
     assert window.model.counts.total != window.session.counting.counts.total
     projects.studio.wait(window.run_strip.line.isVisible)
     assert window.run_strip._said.accessibleName().endswith(", which was edited since.")

@@ -69,10 +69,7 @@ class Rule(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text whose part `across` and `down` (0 to 1) lies at a point; it is moved to fit into the plot.
-
-    It gives way to those of the marks and to those before it, unless its own background lets it lie on top of all.
-    """
+    """A text on the color of the surface whose part `across` and `down` (0 to 1) lies at a point, or near it."""
 
     text: str
     x: float
@@ -80,7 +77,6 @@ class Label(NamedTuple):
     across: float
     down: float
     color: str
-    has_ground: bool = False
 
 
 Shape = Line | Dots | Bars | Rule | Label
@@ -95,27 +91,20 @@ class Room(NamedTuple):
     line: int
     width_of: Callable[[str], int]
 
-    def top_for_text(self, low: float, high: float, place: float) -> float:
-        """Return where a vertical axis from `low` must end, at least at `high`, for a text to fit above `place`."""
-        rows, line = self.rows, 1.3 * self.line
-        return max(high, low + (place - low) * rows / max(rows - line, rows / 3))
-
 
 class Axis(NamedTuple):
     """What an axis measures, and from where to where."""
 
     title: str
     scale: Literal["linear", "whole", "log"] = "linear"
-    unit: str = ""
     range: Range = (0.0, 1.0)
     floor: float = 0.0  # where values without a logarithm lie on a logarithmic axis
     marked: Range | None = None  # the part with ticks; all of it if None
-    density: int = 1  # how many times as many ticks as usual it has room for
     notes: tuple[str, ...] = ()  # what is said beside its title about the curves
 
     @property
     def caption(self) -> str:
-        return "   ".join((f"{self.title} ({self.unit})" if self.unit else self.title, *self.notes))
+        return "   ".join((self.title, *self.notes))
 
     def fitted(self, values: NDArray[np.float64]) -> Axis:
         """Return the axis with room for these values, and a little more."""
@@ -137,8 +126,8 @@ class Axis(NamedTuple):
     def ticks(self, most: int) -> Ticks:
         low, high = self.marked or self.range
         if self.scale == "log":
-            return log_ticks(low, high, most * self.density)
-        return linear_ticks(low, high, most * self.density, whole=self.scale == "whole")
+            return log_ticks(low, high, most)
+        return linear_ticks(low, high, most, whole=self.scale == "whole")
 
 
 class Drawing(NamedTuple):
@@ -245,7 +234,6 @@ def _unit(value: float) -> tuple[float, str]:
 
 _tr = partial(QCoreApplication.translate, "charts")
 _FEW = 60  # up to this many merges, marks below the curve are large
-_LOW_LINES = 4  # a plot with a height of fewer text lines has no room for labels beside its curves
 _TEN = 10
 
 
@@ -326,10 +314,9 @@ class Series:
     at: Callable[[ChartSource, int], float | None]  # its value at a step, if it has one
     median: Callable[[ChartSource, int], Curve] | None = None  # drawn over a band of smallest and largest values
     color: str = "accent"
-    ink: str = "accent_ink"  # the color of its name
     style: Qt.PenStyle = Qt.PenStyle.SolidLine
     symbol: str = "o"  # of its point at the step
-    names: tuple[str, str] | None = None  # what is written at its end, and a shorter form; None if it is alone
+    name: str = ""  # for the caption; empty if it is alone
 
 
 def sampled(values_at: Callable[[MergeHistory, NDArray[np.int64]], NDArray[np.generic]], **looks: Any) -> Series:
@@ -370,7 +357,6 @@ class StepChart(Chart):
     # The steps marked below the curve, given how many pixels wide it is.
     ties: Callable[[ChartSource, int], NDArray[np.int64]] = lambda _source, _columns: np.empty(0, dtype=np.int64)
     dots: Callable[[ChartSource], Sequence[tuple[float, float]]] = lambda _source: ()  # beside the curves
-    low_labels: float = 0.0  # the part of the width, from the left, where a selected token is written below the curves
 
     def state(self, source: ChartSource) -> object:
         return None if source.history is None else self.known(source) or None
@@ -381,16 +367,10 @@ class StepChart(Chart):
         curves = [(each, curve._replace(x=places(curve.x))) for each, curve in curves if len(curve.x)]
         dots, ties = self.dots(source), self.ties(source, room.columns)
         y = self.y(source).fitted(np.concatenate([*(curve.y for _, curve in curves), [height for _, height in dots]]))
-        labels: list[Label] = []
-        if room.rows >= _LOW_LINES * room.line:
-            labels = self._end_labels(source, curves, room)
-        else:  # the caption says it
-            lines = (("- - " if each.style is Qt.PenStyle.DashLine else "— ", each.names) for each, _ in curves)
-            y = y._replace(notes=(*(line + names[1] for line, names in lines if names), *y.notes))
-        if labels:
-            low, high = y.range
-            low = max(low - (high - low) * 1.6 * room.line / room.rows, 0.0)  # room below the lower curve
-            y = y._replace(range=(low, room.top_for_text(low, high, max(each.y for each in labels if each.down == 1))))
+        named = (
+            ("- - " if each.style is Qt.PenStyle.DashLine else "— ") + each.name for each, _ in curves if each.name
+        )
+        y = y._replace(notes=(*named, *y.notes))
         shapes: list[Shape] = []
         for series, curve in curves:
             line = curve._replace(y=y.places(curve.y))
@@ -407,23 +387,7 @@ class StepChart(Chart):
         first, last = self.x.place(source, 0), self.x.place(source, source.count)
         margin = max((last - first) * 0.012, 1e-9)
         x = Axis(self.x.title, "whole", range=(first - margin, last + margin), marked=(first, last))
-        return Drawing(x, y, [*shapes, *labels], room)
-
-    def _end_labels(self, source: ChartSource, curves: Sequence[tuple[Series, Curve]], room: Room) -> list[Label]:
-        """Return the name of each curve: above the higher end and below the lower one, clear of all curves."""
-        last, found = self.x.place(source, source.count), []
-        named = [each.names for each in self.series if each.names]
-        is_short = any(room.width_of(names[0]) > room.columns * 0.6 for names in named)
-        highest = int(np.argmax([float(curve.y[-1]) for _, curve in curves]))
-        for index, (series, _) in enumerate(curves if named else ()):
-            text = series.names[is_short] if series.names else ""
-            span = room.width_of(text) * 1.1 * last / room.columns
-            beside = np.concatenate([curve.y[curve.x >= last - span] for _, curve in curves])
-            before = [float(np.interp(last - span, curve.x, curve.y)) for _, curve in curves]
-            is_above = index == highest
-            place = max(beside.max(), *before, 0.0) if is_above else min(beside.min(), *before)
-            found.append(Label(text, last, float(place), 1, 1 if is_above else 0, series.ink))
-        return found
+        return Drawing(x, y, shapes, room)
 
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
         step, selected, found = source.step, source.selected, list[Shape]()
@@ -434,15 +398,14 @@ class StepChart(Chart):
         points = self._points(source, drawing, step, "text", Stroke("surface", 1.5))
         if selected is None or not selected.birth:
             return [*found, place, *points]
-        (left, right), (low, high) = drawing.x.range, drawing.y.range
+        left, right = drawing.x.range
         birth = self.x.place(source, selected.birth)
         across = (birth - left) / (right - left)
-        height, down = (low, 1) if across < self.low_labels else (high, 0)
         created = self._points(source, drawing, selected.birth, "surface", Stroke("accent_ink", 1.6))
         found += [Rule(birth, Stroke("accent_ink", style=Qt.PenStyle.DashLine)), place]
         found += [dot._replace(symbol="d", size=12) for dot in created]
         text, side = token_text(selected.text, 24), 0 if across < 0.5 else 1
-        return [*found, *points, Label(text, birth, height, side, down, "accent_ink", has_ground=True)]
+        return [*found, *points, Label(text, birth, drawing.y.range[1], side, 0, "accent_ink")]
 
     def _points(self, source: ChartSource, drawing: Drawing, step: int, color: str, edge: Stroke) -> list[Dots]:
         values = ((series.symbol, series.at(source, step)) for series in self.series)

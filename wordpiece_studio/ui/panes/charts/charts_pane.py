@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QResizeEvent
 
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.training.history import MergeHistory
@@ -76,11 +76,11 @@ def all_charts() -> tuple[Chart, ...]:
         StepChart(
             _tr("Tokens per word"), "tokens-per-word", "fertility",
             _tr("Tokens per word in the training corpus, as merged, in the live text and, if known, in held-out text"),
-            title=_tr("Tokens per word"), y=_fertility_axis, figures=_fertility_figures, low_labels=0.45,
+            title=_tr("Tokens per word"), y=_fertility_axis, figures=_fertility_figures,
             series=(
-                sampled(fertility_at, names=(_tr("Training corpus, as merged"), _tr("Training corpus"))),
-                Series(_live_curve, _live_fertility, color="tie_text", ink="tie_text", style=Qt.PenStyle.DashLine,
-                       symbol="s", names=(_tr("Live text, as tokenized"), _tr("Live text"))),
+                sampled(fertility_at, name=_tr("Training corpus")),
+                Series(_live_curve, _live_fertility, color="tie_text", style=Qt.PenStyle.DashLine, symbol="s",
+                       name=_tr("Live text")),
             ),
             dots=lambda source: () if source.held_out is None else ((float(source.count), source.held_out.rate),),
         ),
@@ -112,7 +112,7 @@ def _score_axis(source: ChartSource) -> Axis:
     config = source.model.config
     axis = {
         "score": Axis(_tr("Score n(ab) / (n(a) × n(b))")),
-        "likelihood": Axis(_tr("Gain in log-likelihood"), unit=_tr("nats")),
+        "likelihood": Axis(_tr("Gain in log-likelihood (nats)")),
         "count": Axis(_tr("Pair count")),
     }["score" if config is None else config.objective]
     return axis._replace(scale="log", notes=("▲ " + _tr("Tie"),))
@@ -245,18 +245,14 @@ class LengthsChart(Chart):
             Bars(lengths, np.zeros(len(lengths)), learned, "accent"),
             Bars(lengths[has_any], learned[has_any], alphabet[has_any], "surface", Stroke("muted", 1.2)),
         ]
-        if learned.any():
-            peak = int(learned.argmax())
-            shapes.append(Label(_tr("Learned"), peak + 0.4, float(learned[peak]), 0, 1, "accent_ink"))
-        if alphabet.any():
-            most = int(alphabet.argmax())
-            shapes.append(Label(_tr("Alphabet"), most + 0.4, float(learned[most] + alphabet[most]), 0, 0, "muted"))
-        top = room.top_for_text(0.0, float((learned + alphabet).max(initial=1)) * 1.16, float(learned.max(initial=0)))
+        drawn = (learned, "■ " + _tr("Learned")), (alphabet, "□ " + _tr("Alphabet"))
+        top, notes = (learned + alphabet).max(initial=1) * 1.16, tuple(name for each, name in drawn if each.any())
         x = Axis(
             _tr("Characters (without prefix)"), "whole", range=(0.4, max(len(learned), 6) - 0.4),
-            marked=(1, max(len(learned) - 1, 5)), density=2,
+            marked=(1, max(len(learned) - 1, 5)),
         )  # fmt: skip
-        return Drawing(x, Axis(_tr("Tokens"), "whole", range=(0.0, top)), shapes, room, (learned, alphabet))
+        y = Axis(_tr("Tokens"), "whole", range=(0.0, float(top)), notes=notes)
+        return Drawing(x, y, shapes, room, (learned, alphabet))
 
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
         selected, (learned, alphabet) = source.selected, drawing.data
@@ -268,7 +264,7 @@ class LengthsChart(Chart):
         height, across = float(learned[length] + alphabet[length]), 0.5 if 2 < length < len(learned) - 2 else 0
         return (
             Dots([length], [height], "surface", _MARK_EDGE, "d", 12),
-            Label(token_text(selected.text, 24), length, height, across, 1.4, "accent_ink", has_ground=True),
+            Label(token_text(selected.text, 24), length, height, across, 1.4, "accent_ink"),
         )
 
     def readout(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> str:
@@ -327,15 +323,11 @@ class ZipfChart(Chart):
         right, top = max(math.log10(count), 0.3), max(most, 0.3)
         end = min(right, most)
         law = Curve(np.array([0.0, end]), np.array([most, most - end]))
-        name = _tr("Zipf’s law: maximum / rank")
-        label = Label(name, end * 0.7, most - end * 0.7, 1.05, 0.1, "muted")  # on the side away from the points
-        if label.y > float(np.interp(label.x, x, y)):
-            span = room.width_of(name) * 1.1 * end / room.columns
-            label = Label(name, end, most - max(end - span, 0.0), 1, 1, "muted")
         lines = Line(law, Stroke("muted", 1.2, Qt.PenStyle.DashLine)), Line(Curve(x, y), Stroke("accent"))
         x_axis = Axis(_tr("Rank"), "log", range=(-0.03 * right, right * 1.03))
-        y_axis = Axis(_tr("Uses in the corpus"), "log", range=(-0.06 * top, top * 1.08))
-        return Drawing(x_axis, y_axis, [*lines, Dots(x, y, "accent", size=5), label], room, data)
+        notes = ("- - " + _tr("Zipf’s law: maximum / rank"),)
+        y_axis = Axis(_tr("Uses in the corpus"), "log", range=(-0.06 * top, top * 1.08), notes=notes)
+        return Drawing(x_axis, y_axis, [*lines, Dots(x, y, "accent", size=5)], room, data)
 
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
         rank, ranks = self._marked(source, drawing, hovered), drawing.data
@@ -386,8 +378,6 @@ class ZipfChart(Chart):
 
 
 _IN_ROW = 3
-_ROOM_FOR_ALL = QSize(47, 3)  # in line heights, without the rows
-_ROW_HEIGHT = 12
 _FRAME_MS = 100
 
 
@@ -539,7 +529,7 @@ class ChartsPane(Pane):
 
     @property
     def _has_room_for_all(self) -> bool:
-        needed = (_ROOM_FOR_ALL + QSize(0, _ROW_HEIGHT * self._rows)) * self.fontMetrics().height()
+        needed = QSize(47, 3 + 12 * self._rows) * self.fontMetrics().height()
         return self.width() >= needed.width() and self.height() >= needed.height()
 
     def _arrange(self) -> None:
@@ -578,13 +568,10 @@ class ChartsPane(Pane):
 
     # -- Qt
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh_later()
-
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._usage.set_wanted(self, False)
+        self.refresh_later()  # when it is shown again
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

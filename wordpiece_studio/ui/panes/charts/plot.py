@@ -40,7 +40,7 @@ _SIDE = 6
 # In lines of text: the minimum height of a chart, and the height from which it shows its line of figures.
 _LEAST_LINES, _READOUT_LINES = 4, 6
 _LONG = 200
-_MARKS, _LABELS = 100, 200  # how high marks lie above shapes, and labels above both
+_MARKS = 100  # how high marks lie above shapes
 # How many of a shape's fields are data; the others say how it looks.
 _DATA = {Line: 1, Dots: 2, Bars: 3, Rule: 1, Label: 5}
 
@@ -50,7 +50,7 @@ class _Layer:
 
     def __init__(self, plot: Plot, height: int) -> None:
         self._plot, self._height = plot, height
-        self._items: list[Any] = []
+        self.items: list[Any] = []
         self._looks: list[tuple[object, ...]] = []
         self.shapes: Sequence[Shape] = ()
 
@@ -61,22 +61,17 @@ class _Layer:
             self._looks = looks
             for height, shape in enumerate(shapes, self._height):
                 item = self._made(shape)
-                item.setZValue(height + (_LABELS if isinstance(shape, Label) else 0))
+                item.setZValue(height)
                 self._plot.box.addItem(item, ignoreBounds=True)
-                self._items.append(item)
+                self.items.append(item)
         self.shapes = shapes
-        for item, shape in zip(self._items, shapes, strict=True):
+        for item, shape in zip(self.items, shapes, strict=True):
             _move(item, shape)
 
     def clear(self) -> None:
-        for item in self._items:
+        for item in self.items:
             self._plot.box.removeItem(item)
-        self._items, self._looks, self.shapes = [], [], ()
-
-    @property
-    def labels(self) -> list[tuple[Label, Any]]:
-        pairs = zip(self.shapes, self._items, strict=True)
-        return [(shape, item) for shape, item in pairs if isinstance(shape, Label)]
+        self.items, self._looks, self.shapes = [], [], ()
 
     def _made(self, shape: Shape) -> Any:
         pen, color = self._plot.pen, self._plot.color
@@ -86,7 +81,7 @@ class _Layer:
             case Rule():
                 return graph.InfiniteLine(angle=90, pen=pen(shape.stroke))
             case Label():
-                label = graph.TextItem(color=color(shape.color), fill=color("surface") if shape.has_ground else None)
+                label = graph.TextItem(color=color(shape.color), fill=color("surface"))
                 label.setFont(self._plot.font())
                 return label
         looks = {"pen": pen(shape.edge), "brush": graph.mkBrush(color(shape.color))}
@@ -223,30 +218,19 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         self.centralLayout.activate()  # otherwise it happens only after the next paint
 
     def _place_labels(self) -> None:
-        taken: list[QRectF] = []
-        for label, item in (*self._marks.labels, *self._drawing.labels):
+        plot = self.plot_rect()
+        labelled = zip(self._marks.shapes, self._marks.items, strict=True)
+        for label, item in ((shape, item) for shape, item in labelled if isinstance(shape, Label)):
             edge = item.textItem.document().documentMargin()  # no letter reaches into it
             text, place = item.textItem.boundingRect(), self.place_of(label.x, label.y)
             corner = place - QPointF(label.across * text.width(), label.down * text.height())
-            wanted = QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge)
-            room = self._free_room(wanted, [] if label.has_ground else taken)
-            if not label.has_ground:
-                taken.append(room)
-            item.setVisible(not room.isEmpty())
+            room = QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge)
+            room.moveLeft(min(max(room.left(), plot.left()), plot.right() - room.width()))
+            room.moveTop(min(max(room.top(), plot.top()), plot.bottom() - room.height()))
+            item.setVisible(plot.contains(room))
             offset = place - room.topLeft() + QPointF(edge, edge)
             item.setAnchor((offset.x() / text.width(), offset.y() / text.height()))
             item.setPos(label.x, label.y)
-
-    def _free_room(self, wanted: QRectF, taken: Sequence[QRectF]) -> QRectF:
-        """Return the free place in the plot nearest to the one wanted, or above what is taken; empty if none is."""
-        plot = self.plot_rect()
-        left = min(max(wanted.left(), plot.left()), plot.right() - wanted.width())
-        inside = min(max(wanted.top(), plot.top()), plot.bottom() - wanted.height())
-        for top in (inside, *(each.top() - wanted.height() for each in taken)):
-            room = QRectF(QPointF(left, top), wanted.size())
-            if plot.contains(room) and not any(room.intersects(each) for each in taken):
-                return room
-        return QRectF()
 
     # -- painting
 

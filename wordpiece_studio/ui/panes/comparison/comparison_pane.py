@@ -626,10 +626,7 @@ class ComparisonPane(Pane):
 
     # -- Qt
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh_later()
-
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.forget()
+        self.refresh_later()  # when it is shown again

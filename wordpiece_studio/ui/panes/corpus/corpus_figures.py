@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -40,8 +40,6 @@ from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
     WholeLabel,
     explain,
-    plain_label,
-    set_plain_text,
     set_plain_tooltip,
     tool_button,
 )
@@ -239,37 +237,24 @@ class CorpusFiguresView(QWidget):
     """The numbers of the current counts, and the choices of pipeline and longest word."""
 
     def __init__(
-        self,
-        counting: CorpusCounting,
-        settings: ChosenSettings,
-        refuse: Callable[[StudioError], None],
+        self, counting: CorpusCounting, settings: ChosenSettings, refuse: Callable[[StudioError], None],
         parent: QWidget | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`refuse` is called if a name typed for a normalizer or pre-tokenizer is not valid."""
         super().__init__(parent)
         self._counting = counting
         self._settings = settings
         self._refuse = refuse
         self._grid = grid_in(self, (14, 8, 12, 10), across=10, down=4)
-        self.values: dict[str, QLabel] = {}
-        self._rows: list[tuple[QLabel, QWidget]] = []
-        for name, caption, entry in (
-            ("lines", self.tr("Lines"), "corpus"),
-            ("words", self.tr("Words"), "word"),
-            ("distinct", self.tr("Distinct words"), "word"),
-            ("symbols", self.tr("Symbols"), "symbol"),
-            ("alphabet", self.tr("Alphabet"), "alphabet"),
-        ):
-            value = self.values[name] = plain_label("–", self, role="value")
-            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            self._rows.append((plain_label(caption, self, role="caption"), value))
-            explain(entry, *self._rows[-1])
+        self.values = dict.fromkeys(("lines", "words", "distinct", "symbols", "alphabet"), "–")
+        self._rows: list[tuple[QLabel, QWidget]] = []  # of choices
         self.summary_label = WholeLabel(self, role="caption")
         self.summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        explain("corpus", self.summary_label)
         self._grid.addWidget(self.summary_label, 0, 0, 1, 2)
         self.normalizer_box = self._make_normalizer_box()
         self.pre_tokenizer_box = self._make_pre_tokenizer_box()
-        self._is_dense, self._has_choices = False, True
+        self._has_choices = True
         self._longest_timer = single_shot(self, self._take_longest_word, _CHOICE_DELAY_MS)
         self.longest_edit = self._make_longest_edit()
         for caption, box, entry in (
@@ -283,9 +268,8 @@ class CorpusFiguresView(QWidget):
         self.fold = tool_button("", "", self, self._turn_fold, takes_focus=True, entry="normalizer")
         self._folded = CutLabel("", self, role="hint")
         fold = fill(QHBoxLayout(), (self.fold, 0, Qt.AlignmentFlag.AlignLeft), (self._folded, 1), spacing=4)
-        self._grid.addLayout(fold, len(self.values) + 1, 0, 1, 2)
-        for row, (label, widget) in enumerate(self._rows, 1):
-            row += row > len(self.values)  # below the fold
+        self._grid.addLayout(fold, 1, 0, 1, 2)
+        for row, (label, widget) in enumerate(self._rows, 2):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)
         self._grid.setColumnStretch(1, 1)
@@ -345,18 +329,16 @@ class CorpusFiguresView(QWidget):
             ends_count = bool(config.end_of_word_suffix) and config.end_of_word == "symbol"
             symbols = counts.symbols + ends_count * counts.total
             numbers = [counts.statistics.lines, counts.total, len(counts), symbols, counts.alphabet_size]
-        for label, number in zip_longest(self.values.values(), numbers):
-            set_plain_text(label, "–" if number is None else number_text(number))
+        self.values = dict(zip_longest(self.values, map(number_text, numbers), fillvalue="–"))
         self._arrange()
 
-    def fit(self, *, is_dense: bool, has_choices: bool) -> None:
-        """Save height: show the numbers in one paragraph, or not how text becomes words."""
-        self._is_dense, self._has_choices = is_dense, has_choices
+    def fit(self, *, has_choices: bool) -> None:
+        """Save height: do not show how text becomes words."""
+        self._has_choices = has_choices
         self._arrange()
 
     def _arrange(self) -> None:
         is_open = self._has_choices and self._is_unfolded
-        are_shown = [not self._is_dense] * len(self.values) + [is_open] * 3
         self.fold.setVisible(self._has_choices)
         self.fold.setText(self.tr("▾ Text processing") if is_open else self.tr("▸ Text processing:"))
         self._folded.setVisible(self._has_choices and not is_open)
@@ -364,14 +346,14 @@ class CorpusFiguresView(QWidget):
         chosen += [self.longest_edit.text()] * (self._counting.max_word_length != LONGEST_WORD)
         if (said := " · ".join(chosen)) != self._folded.accessibleName():  # else the pane would be laid out for ever
             self._folded.show_text(said)
-        for parts, is_shown in zip(self._rows, are_shown, strict=True):
-            for part in parts:
-                part.setVisible(is_shown)
-        self.summary_label.show_text(self._summary() if self._is_dense else "")
+        for part in chain.from_iterable(self._rows):
+            part.setVisible(is_open)
+        self.summary_label.show_text(self._summary())
 
     def _summary(self) -> str:
-        captions = [label.text() for label, _ in self._rows]
-        parts = [f"{caption}: {value.text()}" for caption, value in zip(captions, self.values.values(), strict=False)]
+        tr = self.tr
+        captions = tr("Lines"), tr("Words"), tr("Distinct words"), tr("Symbols"), tr("Alphabet")
+        parts = [f"{caption}: {value}" for caption, value in zip(captions, self.values.values(), strict=True)]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
             parts.insert(0, self.tr("Current corpus"))
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts

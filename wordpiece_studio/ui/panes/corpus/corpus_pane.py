@@ -188,7 +188,7 @@ def _window(line: str, column: int) -> tuple[str, int]:
 
 
 _LEAST_LINES = 7  # the line view appears only where at least this many lines of the text are visible too
-_NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, files and preview do not both fit
+_NARROW_BELOW, _LOW_BELOW = 310, 680  # pixels; below the last, files and preview do not both fit
 
 
 class CorpusTab(IntEnum):
@@ -369,34 +369,28 @@ class CorpusPane(Pane):
 
     def fit(self) -> None:
         is_files, room = not self._document.is_editable, self.seen.height()
-        is_dense = self.tab is not CorpusTab.TEXT or room < _DENSE_BELOW
-        self.figures.fit(is_dense=is_dense, has_choices=self.tab is not CorpusTab.WORDS)
+        self.figures.fit(has_choices=self.tab is not CorpusTab.WORDS)
         is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
         self.counting_bar.set_narrow(is_narrow)
         self.files_view.form.set_narrow(is_narrow)
-        if is_files:
-            self.lint_view.set_dense(room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
         if self.tab is CorpusTab.WORDS or (self.tab is CorpusTab.FILES and not is_files):
             self.line_view.hide()
-            self.lint_view.set_dense(True)
         elif is_files:
             self.line_view.setVisible(bool(self._document.files.rows) and self.files_view.shows_preview)
         else:
             self._give_room_to_text(room)
 
     def _give_room_to_text(self, room: int) -> None:
-        """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
-        warnings, line_view = self.lint_view, self.line_view
-        others = self.tabs, self.counting_bar, self.counts_offer, self.find_bar, self.figures
-        taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
+        """Hide the line view where not everything fits into `room` pixels."""
+        others = self.tabs, self.counting_bar, self.counts_offer, self.find_bar, self.figures, self.lint_view
+        shown = self.line_view, *(part for part in others if not part.isHidden())
+        taken = sum(part.sizeHint().height() for part in shown)
         taken += 0 if self.note_label.isHidden() else self.note_label.minimumHeight()
         rest = room - taken - _LEAST_LINES * self.editor.fontMetrics().lineSpacing()
-        warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
         text = self._document.text
         is_line_read = bool(text) and not is_typed_counts(text)  # words with counts are taken as they stand
-        line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
-        warnings.set_dense(rest < warnings.usual_height())
+        self.line_view.setVisible(is_line_read and rest >= 0)
 
     # -- construction
 

@@ -20,7 +20,7 @@ from wordpiece_studio.corpus.linter.linter import findings_in, repaired
 from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
-from wordpiece_studio.ui.widgets.plain import Fitted, WholeLabel, menu_text, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import WholeLabel, menu_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import jamo_apart, number_text, token_text
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "LintView")
 
-_SHOWN_AT_FIRST, _SHOWN_DENSELY = 2, 1
 _ICON = QSize(16, 16)
 _log = logging.getLogger(__name__)
 LARGEST_IN_THREAD = 40_000  # in characters, and in distinct words; anything larger is checked in a child process
@@ -43,7 +42,7 @@ _DELAY_MS = 400
 _LONG_DELAY_MS = 900
 
 
-class LintRow(Fitted, QFrame):
+class LintRow(QFrame):
     """One finding: its title and button, with numbers and examples below them if its kind is among the `unfolded`."""
 
     def __init__(
@@ -88,28 +87,13 @@ class LintRow(Fitted, QFrame):
         self.unfold_button.setAccessibleName(" · ".join((self.tr("Details and examples"), title)))
 
     def _lay_out(self) -> None:
-        self._grid = grid = grid_in(self, (8, 4, 4, 4), across=6, down=2)
+        grid = grid_in(self, (8, 4, 4, 4), across=6, down=2)
         grid.addWidget(self._icon_label, 0, 0)
         grid.addWidget(self.title_label, 0, 1)
-        grid.addWidget(self.unfold_button, 0, 3)
-        grid.addWidget(self.detail_label, 2, 1, 1, 3)
+        grid.addWidget(self.unfold_button, 0, 2)
+        grid.addWidget(self.fix_button, 1, 1, 1, 2, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.detail_label, 2, 1, 1, 2)
         grid.setColumnStretch(1, 1)
-        self._is_wide: bool | None = None
-        self.fit()
-
-    def fit(self) -> None:
-        grid, title, margins = self._grid, self.title_label, self._grid.contentsMargins()
-        others = _ICON.width() + self.unfold_button.sizeHint().width() + self.fix_button.sizeHint().width()
-        room = self.width() - margins.left() - margins.right() - others - 4 * grid.horizontalSpacing()
-        is_wide = title.fontMetrics().horizontalAdvance(title.text()) < room
-        if is_wide == self._is_wide:
-            return
-        self._is_wide = is_wide
-        grid.removeWidget(self.fix_button)
-        if is_wide:
-            grid.addWidget(self.fix_button, 0, 2)
-        else:
-            grid.addWidget(self.fix_button, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
 
     def _ask_to_fix(self) -> None:
         self.fix_button.setEnabled(False)  # until the corpus has been checked again
@@ -122,7 +106,7 @@ class LintRow(Fitted, QFrame):
 
 
 class LintView(QWidget):
-    """The findings, one below the other; hidden while there are none."""
+    """The first finding, and the others if they are asked for; hidden while there are none."""
 
     fix_requested = Signal(object)  # the user asks to fix a finding, a Finding
 
@@ -131,7 +115,6 @@ class LintView(QWidget):
         self._theme = theme
         self.findings: tuple[Finding, ...] = ()
         self._unfolded: set[str] = set()
-        self._shown_at_first = _SHOWN_AT_FIRST
         self.rows: list[LintRow] = []  # one for each
         self._more_button = tool_button("", "", self, self._show_rows, is_switch=True)
         self._layout = fill(QVBoxLayout(self), self._more_button, margins=(10, 4, 10, 4), spacing=4)
@@ -157,30 +140,15 @@ class LintView(QWidget):
         if has_focus and self.rows:
             self.rows[0].fix_button.setFocus()
 
-    def set_dense(self, is_dense: bool) -> None:
-        shown = _SHOWN_DENSELY if is_dense else _SHOWN_AT_FIRST
-        if shown != self._shown_at_first:
-            self._shown_at_first = shown
-            self._show_rows()
-
-    def usual_height(self) -> int:
-        """Return the height in pixels where there is room for the usual number of findings."""
-        rows = self.rows if self._more_button.isChecked() else self.rows[:_SHOWN_AT_FIRST]
-        heights = [row.sizeHint().height() for row in rows]
-        if len(self.rows) > _SHOWN_AT_FIRST:
-            heights.append(self._more_button.sizeHint().height())
-        margins = self._layout.contentsMargins()
-        return sum(heights) + self._layout.spacing() * len(heights) + margins.top() + margins.bottom()
-
     def clear(self) -> None:
         self._more_button.setChecked(False)
         self.show_findings(())
 
     def _show_rows(self) -> None:
-        number = len(self.rows) - self._shown_at_first
+        number = len(self.rows) - 1
         shows_all = self._more_button.isChecked() or number == 0
         for place, row in enumerate(self.rows):
-            row.setVisible(shows_all or place < self._shown_at_first)
+            row.setVisible(shows_all or place == 0)
         text = self.tr("Show fewer") if shows_all else self.tr("Show {number} more").format(number=number_text(number))
         self._more_button.setText(text)
         self._more_button.setVisible(number > 0)

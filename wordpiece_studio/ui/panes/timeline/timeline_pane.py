@@ -14,9 +14,9 @@ from wordpiece_studio.session.runs import divergences
 from wordpiece_studio.session.step_marks import step_of_selection
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.training_job import TrainerState
-from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, Legend, PlotMarks, TimelinePlot
+from wordpiece_studio.ui.panes.timeline.timeline_plot import Lane, PlotMarks, TimelinePlot
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import Fitted, explain, plain_label, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import Fitted, FittingLabel, explain, plain_label, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import (
     divergence_words,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.panes.timeline.timeline_plot import MarkKind
     from wordpiece_studio.ui.widgets.pane import Forms
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -185,7 +184,7 @@ class TimelinePane(Pane):
         self._further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.plot = TimelinePlot(theme, self._describe_step, self)
         self.plot.setAccessibleName(self.tr("Training step"))
-        self.legend = Legend(theme, self)
+        self.legend = FittingLabel(self, role="hint")
         self._make_header()
         legend = fill(QHBoxLayout(), self.legend, margins=(14, 0, 12, 0))
         right = fill(QVBoxLayout(), (self.plot, 1), legend)
@@ -396,20 +395,19 @@ class TimelinePane(Pane):
         }[config.objective]
 
     def _show_legend(self) -> None:
-        marks, entries = self.plot.marks, list[tuple["MarkKind | None", str]]()
-        diverges = any(lane.diverges_at for lane in self.plot.lanes)
-        if curve := self._curve_text():
-            found: tuple[tuple[object, MarkKind | None, str], ...] = (
-                (True, "tie", self.tr("Tie")),
-                (len(marks.changes), "change", self.tr("Changes the live text")),
-                (len(marks.breakpoints), "breakpoint", self.tr("Breakpoint")),
-                (len(marks.notes), "note", self.tr("Bookmark")),
-                (diverges, "divergence", self.tr("Diverges from the current run")),
-                (marks.birth is not None, "birth", self._birth_text()),
-                (True, None, curve),
-            )
-            entries = [(kind, text) for is_there, kind, text in found if is_there]
-        self.legend.set_entries(entries)
+        """Say what the marks are, as many as fit; the tooltip says it of all."""
+        marks, curve = self.plot.marks, self._curve_text()
+        known = (
+            ("●", True, self.tr("Tie")), ("▎", len(marks.changes), self.tr("Changes the live text")),
+            ("◆", len(marks.breakpoints), self.tr("Breakpoint")), ("⚑", len(marks.notes), self.tr("Bookmark")),
+            (_MARK, any(lane.diverges_at for lane in self.plot.lanes), self.tr("Diverges from the current run")),
+            ("▲", marks.birth is not None, self._birth_text()), ("", True, curve),
+        )  # fmt: skip
+        texts = [f"{sign} {text}".strip() for sign, is_there, text in known if is_there and curve]
+        whole = " · ".join(texts)
+        self.legend.setAccessibleName(whole)
+        set_plain_tooltip(self.legend, whole)
+        self.legend.show_forms(*("   ".join(texts[:count]) for count in range(len(texts), -1, -1)))
 
     def _birth_text(self) -> str:
         selection = self._model.selection

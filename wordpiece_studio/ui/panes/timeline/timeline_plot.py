@@ -1,4 +1,4 @@
-"""The slider of the timeline, drawn over the value curve of all merges, with marks on its axis; and its legend.
+"""The slider of the timeline, drawn over the value curve of all merges, with marks on its axis.
 
 Compared runs have a lane each, one below the other, along one axis of vocabulary sizes. Each kind of mark has its own
 shape, so that nothing depends on color alone. Range, value, keys and accessibility are those of ``QAbstractSlider``.
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from wordpiece_studio.session.chart_source import height_curve, thinned
 from wordpiece_studio.ui.widgets.fields import chooses, is_alone
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.theme import run_line
 from wordpiece_studio.ui.widgets.token_text import paint_run_disc
 
@@ -45,7 +44,6 @@ _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
     "divergence": ((0, 4), (4.5, -4), (-4.5, -4)),
 }
-_MARK, _ENTRY_GAP = 13, 16
 _NO_STEPS: Steps = np.empty(0, dtype=np.int64)
 
 
@@ -72,45 +70,6 @@ def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: f
         else:
             outline = [QPointF(x + size * right, y + size * down) for right, down in _OUTLINES[kind]]
             painter.drawPolygon(QPolygonF(outline))
-
-
-class Legend(QWidget):
-    """Entries from left to right; those that do not fit are left out, but the tooltip has them all."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._entries: tuple[tuple[MarkKind | None, str], ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        theme.dress(self.update)
-
-    def set_entries(self, entries: Sequence[tuple[MarkKind | None, str]]) -> None:
-        """Show these marks, each with its text; None stands for a text without a mark."""
-        if tuple(entries) != self._entries:
-            self._entries = tuple(entries)
-            words = " · ".join(text for _, text in entries)
-            self.setAccessibleName(words)
-            set_plain_tooltip(self, words)
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(0, self.fontMetrics().height() + 2)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            left, height = 0, self.height()
-            for kind, text in self._entries:
-                text_left = left + (_MARK if kind else 0)
-                right = text_left + self.fontMetrics().horizontalAdvance(text)
-                if right > self.width():
-                    continue
-                if kind is not None:
-                    paint_marks(painter, kind, np.array([left + 5.0]), height / 2, self._theme)
-                painter.setPen(self._theme.tie_text if kind == "tie" else self._theme.muted)
-                place = QRect(text_left, 0, self.width(), height)
-                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
-                left = right + _ENTRY_GAP
 
 
 @dataclass(slots=True, eq=False)
@@ -173,10 +132,9 @@ _GROOVE_FROM_BOTTOM = 22.0
 _NOTE_BELOW_TOP = 5.0
 # Pixels from the axis down to marks, where there are no lanes and in a lane.
 _BELOW_AXIS: dict[MarkKind, tuple[float, float]] = {"tie": (8.0, 4.0), "change": (17.0, 7.5), "birth": (14.0, 7.0)}
-_BELOW_LOW_LANE = 4.0
-# In lines of text: what the curve of a lane needs above the marks; and how high a lane must be for names of
-# the usual size and marks below the axis, which would touch those of the next one.
-_LEAST_CURVE, _CROWDED = 0.58, 1.17
+_BELOW_LANE, _BELOW_LOW_LANE = 11.0, 4.0  # pixels below the axis
+# In lines of text: how high a lane must be for names of the usual size, and for room for the marks below its axis.
+_CROWDED, _ROOMY = 1.17, 1.4
 _DIVERGENCE_ABOVE = 5.0
 _GAP, _WIDEST_NAME = 6.0, 0.2
 _SHORTEST_LANE = 60  # pixels; where that much is not left, a lane has no words beside it
@@ -241,7 +199,7 @@ class TimelinePlot(QAbstractSlider):
         return QSize(600, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, max(52, int(_LOW_TOP) + self._small_line * len(self.lanes)))
+        return QSize(160, max(52, int(_LOW_TOP) + QFontMetrics(self._theme.font(-2)).height() * len(self.lanes)))
 
     def x_of(self, step: float) -> float:
         return float(self._xs_of(np.array([step]))[0])
@@ -282,10 +240,6 @@ class TimelinePlot(QAbstractSlider):
         return self.height() - self._top < _CROWDED * self.fontMetrics().height() * len(self.lanes)
 
     @property
-    def _small_line(self) -> int:
-        return QFontMetrics(self._theme.font(-2)).height()
-
-    @property
     def _top(self) -> float:
         return _TOP if self.height() >= _LOW else _LOW_TOP
 
@@ -318,8 +272,7 @@ class TimelinePlot(QAbstractSlider):
             return QRectF(left, self._top, right - left, self.height() - _GROOVE_FROM_BOTTOM - self._top)
         top = _LOW_TOP if self._is_crowded else self._top
         high = (self.height() - top) / len(self.lanes)
-        has_room = high >= _LEAST_CURVE * self.fontMetrics().height() + self._small_line
-        below = self._small_line if has_room else _BELOW_LOW_LANE
+        below = _BELOW_LANE if high >= _ROOMY * self.fontMetrics().height() else _BELOW_LOW_LANE
         return QRectF(left, top + number * high, right - left, high - below)
 
     # -- user input

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import counted, filled, plural
@@ -154,7 +154,6 @@ class WhyHere(QWidget):
 
 _LONGEST_WORD = 100
 _SIDE, _TOP = 8, 5
-_LOW_LINES = 2
 
 
 class UnknownNote:
@@ -247,7 +246,7 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
 
 
 class UnknownBox(WholeLabel):
-    """Shows all sentences; in a low pane, only the first in at most two lines, and all of them in the tooltip."""
+    """Shows all sentences; in a low pane, only the first, and all of them in the tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, role="error")
@@ -264,16 +263,11 @@ class UnknownBox(WholeLabel):
         self.fit()
 
     def heightForWidth(self, width: int) -> int:
-        return wrapped_height(self, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
+        return wrapped_height(self, self._shown(), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
 
-    def _shown(self, width: int) -> str:
-        """Return the text shown at this width; in a low pane, the first sentence in two lines."""
-        if not self._is_low:
-            return self.whole_text
-        # A little less than two lines, because lines break between words.
-        room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
-        return self.fontMetrics().elidedText(self.whole_text.split("\n")[0], Qt.TextElideMode.ElideRight, room)
+    def _shown(self) -> str:
+        return self.whole_text.split("\n")[0] if self._is_low else self.whole_text
 
     def fit(self) -> None:
-        set_plain_text(self, self._shown(self.width()))
+        set_plain_text(self, self._shown())
         self.setFixedHeight(self.heightForWidth(self.width()))
