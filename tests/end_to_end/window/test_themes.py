@@ -31,7 +31,6 @@ from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.storage.view import Breakpoint
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
@@ -124,7 +123,7 @@ def pictures(driver: Driver) -> Pictures:
         driver.settle()
         taken[name] = widget.grab().toImage()
 
-    (choice,) = window.charts_pane.findChildren(ChartChoice)
+    choice = window.charts_pane.choice
     for pane in ("vocabulary", "history"):
         window.docks.bring(pane)
         driver.settle()
@@ -133,10 +132,10 @@ def pictures(driver: Driver) -> Pictures:
             table.scrollTo(table.currentIndex(), TableView.ScrollHint.PositionAtTop)
         take(pane, window)
     window.docks.bring("charts")
-    for button in choice._group.buttons():
-        if not button.isHidden():
-            button.click()
-            take(button.text(), window.charts_pane)
+    for index in range(choice.count()):
+        if choice.model().item(index).isEnabled():
+            window.charts_pane.choose(index)
+            take(choice.itemText(index), window.charts_pane)
     for dialog in window.findChildren(QDialog):
         if dialog.isVisible():
             take(dialog.windowTitle(), dialog)

@@ -241,9 +241,6 @@ def _add(menu: QMenu, text: str, is_checked: bool, act: Callable[[], object]) ->
     return action
 
 
-_WIDE_LETTERS = 72  # in a pane wider than this many letters the filter button has a caption
-
-
 _STEP = r"[\d\s.,'’_]{0,24}"  # a number as people copy it, with separators between groups of digits
 
 
@@ -332,7 +329,6 @@ class HistoryControls(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._row = row
-        self._is_wide = False
         self.filter = self._button("filter", self.tr("Filter the merges"), self.tr("Show or hide the filter"))
         self.filter.setCheckable(True)
         self.step = self._button("go_to", self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"), "step")
@@ -350,21 +346,11 @@ class HistoryControls(QWidget):
 
     def show_filter(self) -> None:
         chosen = self._row.filter
-        conditions = (
-            (bool(chosen.text), self.tr("Text"), self.tr("text")),
-            (chosen.only_ties, self.tr("Ties"), self.tr("ties")),
-            (chosen.only_live, self.tr("Changes"), self.tr("changes")),
-        )
-        text = " + ".join(name for is_set, name, _ in conditions if is_set) or self.tr("All")
-        if self._is_wide:
-            inside = " + ".join(name for is_set, _, name in conditions if is_set)
-            text = self.tr("Filter: {conditions}").format(conditions=inside) if inside else self.tr("Filter: all")
+        ties, changes = (chosen.only_ties, self.tr("Ties")), (chosen.only_live, self.tr("Changes"))
+        conditions = (bool(chosen.text), self.tr("Text")), ties, changes
+        text = " + ".join(name for is_set, name in conditions if is_set) or self.tr("All")
         self.filter.setText(text)
         self.filter.setChecked(not self._row.isHidden())
-
-    def set_wide(self, is_wide: bool) -> None:
-        self._is_wide = is_wide
-        self.show_filter()
 
     def show_columns(self, shown: int) -> None:
         number = {"shown": shown, "all": len(HistoryColumn)}
@@ -519,9 +505,6 @@ class HistoryPane(Pane):
         self._controls.show_filter()
         self.filter_row.ask_for_step()
         self._is_open_for_step = was_hidden
-
-    def fit(self) -> None:
-        self._controls.set_wide(self.width() > _WIDE_LETTERS * self.fontMetrics().averageCharWidth())
 
     # -- copying
 

@@ -97,6 +97,7 @@ class Axis(NamedTuple):
 
     title: str
     scale: Literal["linear", "whole", "log"] = "linear"
+    unit: str = ""
     range: Range = (0.0, 1.0)
     floor: float = 0.0  # where values without a logarithm lie on a logarithmic axis
     marked: Range | None = None  # the part with ticks; all of it if None
@@ -104,7 +105,7 @@ class Axis(NamedTuple):
 
     @property
     def caption(self) -> str:
-        return "   ".join((self.title, *self.notes))
+        return "   ".join((f"{self.title} ({self.unit})" if self.unit else self.title, *self.notes))
 
     def fitted(self, values: NDArray[np.float64]) -> Axis:
         """Return the axis with room for these values, and a little more."""

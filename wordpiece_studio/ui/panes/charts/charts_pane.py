@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import fertility_at, rank_frequency, symbols_at, vocabulary_sizes_at
@@ -36,9 +36,9 @@ from wordpiece_studio.ui.panes.charts.chart import (
     each_step,
     sampled,
 )
-from wordpiece_studio.ui.widgets.fields import combo_box, keep_keys
+from wordpiece_studio.ui.widgets.fields import combo_box
 from wordpiece_studio.ui.widgets.pane import Pane, fill
-from wordpiece_studio.ui.widgets.plain import Fitted, tool_button
+from wordpiece_studio.ui.widgets.plain import explain, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.token_text import held_out_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _score_axis(source: ChartSource) -> Axis:
     config = source.model.config
     axis = {
         "score": Axis(_tr("Score n(ab) / (n(a) × n(b))")),
-        "likelihood": Axis(_tr("Gain in log-likelihood (nats)")),
+        "likelihood": Axis(_tr("Gain in log-likelihood"), unit=_tr("nats")),
         "count": Axis(_tr("Pair count")),
     }["score" if config is None else config.objective]
     return axis._replace(scale="log", notes=("▲ " + _tr("Tie"),))
@@ -381,57 +381,6 @@ _IN_ROW = 3
 _FRAME_MS = 100
 
 
-class ChartChoice(Fitted, QWidget):
-    """Buttons, or a combo box where they do not fit, that choose what is shown."""
-
-    chosen = Signal(object)  # the index chosen by the user, an int
-
-    def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._group = QButtonGroup(self)
-        self._row = QWidget(self)
-        self._combo = combo_box(self, self.tr("Chart"))
-        row = fill(QHBoxLayout(self._row), spacing=2)
-        for index, choice in enumerate(choices):
-            self._combo.addItem(choice.name)
-            button = tool_button(
-                choice.name, choice.tip, self._row, name=choice.name, entry=choice.entry, is_switch=True,
-                takes_focus=True,
-            )  # fmt: skip
-            keep_keys(button, Qt.Key.Key_Left, Qt.Key.Key_Right)  # which go to its neighbors
-            self._group.addButton(button, index)
-            row.addWidget(button)
-        fill(QHBoxLayout(self), self._row, self._combo, 1, spacing=-1)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._group.idClicked.connect(self.chosen.emit)
-        self._combo.activated.connect(self.chosen.emit)
-        self.set_index(0)
-        self.fit()
-
-    def set_index(self, index: int) -> None:
-        self._group.button(index).setChecked(True)
-        self._combo.setCurrentIndex(index)
-
-    def set_available(self, index: int, available: bool) -> None:
-        self._group.button(index).setVisible(available)
-        items = self._combo.model()
-        assert isinstance(items, QStandardItemModel)
-        items.item(index).setEnabled(available)
-        self.fit()
-
-    def minimumSizeHint(self) -> QSize:
-        combo = self._combo.sizeHint()
-        return QSize(combo.width(), max(self._row.sizeHint().height(), combo.height()))
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._row.sizeHint().width(), self.minimumSizeHint().height())
-
-    def fit(self) -> None:
-        fits = self._row.sizeHint().width() <= self.width()
-        self._row.setVisible(fits)
-        self._combo.setVisible(not fits)
-
-
 class ChartsPane(Pane):
     save_requested = Signal()
 
@@ -446,19 +395,22 @@ class ChartsPane(Pane):
         self._rows = math.ceil(len(self._charts) / _IN_ROW)
         self._all = len(self._charts)
         self._choices = *self._charts, Choice(self.tr("All"), "charts", "chart", self.tr("All charts at once"))
-        self.choice = ChartChoice(self._choices, self)
+        self.choice = combo_box(self, self.tr("Chart"))
+        for index, choice in enumerate(self._choices):
+            self.choice.addItem(choice.name)
+            self.choice.setItemData(index, tooltip_text(choice.tip), Qt.ItemDataRole.ToolTipRole)
         tip = self.tr("Save the current charts as an image (PNG or SVG)")
         self._save = tool_button(self.tr("Save…"), tip, self, name=self.tr("Save chart"), takes_focus=True)
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         theme.set_icon(self._save, "save", "text", "faint")
         self._outdated: list[ChartView] = []  # in the colors of another look, or its font
-        head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
+        head = fill(QHBoxLayout(), self.choice, 1, self._save, margins=(6, 0, 6, 0), spacing=-1)
         self._grid = QGridLayout()
         self._grid.setSpacing(6)
         for column in range(_IN_ROW):
             self._grid.setColumnStretch(column, 1)
         self._layout = fill(QVBoxLayout(self), head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
-        self.choice.chosen.connect(self.choose)
+        self.choice.activated.connect(self.choose)
         self._save.clicked.connect(self.save_requested)
         session.model.step_changed.connect(self._mark)
         session.model.selection_changed.connect(self._mark)
@@ -481,10 +433,7 @@ class ChartsPane(Pane):
 
     def choose(self, index: int) -> None:
         self._index = index
-        if self.isVisible():
-            self.refresh_now()
-        else:
-            self.refresh_later()
+        (self.refresh_now if self.isVisible() else self.refresh_later)()
 
     def forget(self) -> None:
         for view in self._views:
@@ -533,10 +482,12 @@ class ChartsPane(Pane):
         return self.width() >= needed.width() and self.height() >= needed.height()
 
     def _arrange(self) -> None:
-        self.choice.set_available(self._all, self._has_room_for_all)
-        index = self._shown_index()
+        items, index = self.choice.model(), self._shown_index()
+        assert isinstance(items, QStandardItemModel)
+        items.item(self._all).setEnabled(self._has_room_for_all)
         is_all = index == self._all
-        self.choice.set_index(index)
+        self.choice.setCurrentIndex(index)
+        explain(self._choices[index].entry, self.choice)
         for number, view in enumerate(self._views):
             is_shown = is_all or index == number
             if is_shown:

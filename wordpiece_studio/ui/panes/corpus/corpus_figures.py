@@ -93,6 +93,8 @@ class CountingBar(QWidget):
         words = fill(QHBoxLayout(), (self._label, 1), (self.again_button, 0, Qt.AlignmentFlag.AlignTop), spacing=6)
         fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
         theme.set_icon(self.stop_button, "stop", "text", "faint")
+        for button in (self.pause_button, self.stop_button):
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         theme.changed.connect(self._draw_pause)
         counting.task.progressed.connect(self._show_progress)
         counting.state_changed.connect(self._show_state)
@@ -106,11 +108,6 @@ class CountingBar(QWidget):
     def show_listing(self, found: tuple[int, int] | None) -> None:
         self._found = found
         self._show()
-
-    def set_narrow(self, is_narrow: bool) -> None:
-        style = Qt.ToolButtonStyle.ToolButtonIconOnly if is_narrow else Qt.ToolButtonStyle.ToolButtonTextOnly
-        for button in (self.pause_button, self.stop_button):
-            button.setToolButtonStyle(style)
 
     @property
     def _progress(self) -> CountingProgress | None:
@@ -135,6 +132,7 @@ class CountingBar(QWidget):
         had_keyboard = any(button.hasFocus() for button in self._buttons)
         self._label.show_text(words)
         self.pause_button.setText(self.tr("Resume") if counting.is_paused else self.tr("Pause"))
+        set_plain_tooltip(self.pause_button, self.pause_button.text())
         self._draw_pause()
         self.pause_button.setVisible(runs)
         self.pause_button.setEnabled(not counting.is_ending)

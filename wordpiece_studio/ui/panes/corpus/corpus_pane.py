@@ -188,7 +188,7 @@ def _window(line: str, column: int) -> tuple[str, int]:
 
 
 _LEAST_LINES = 7  # the line view appears only where at least this many lines of the text are visible too
-_NARROW_BELOW, _LOW_BELOW = 310, 680  # pixels; below the last, files and preview do not both fit
+_LOW_BELOW = 680  # pixels; below it, files and preview do not both fit
 
 
 class CorpusTab(IntEnum):
@@ -370,9 +370,6 @@ class CorpusPane(Pane):
     def fit(self) -> None:
         is_files, room = not self._document.is_editable, self.seen.height()
         self.figures.fit(has_choices=self.tab is not CorpusTab.WORDS)
-        is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
-        self.counting_bar.set_narrow(is_narrow)
-        self.files_view.form.set_narrow(is_narrow)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
         if self.tab is CorpusTab.WORDS or (self.tab is CorpusTab.FILES and not is_files):
             self.line_view.hide()

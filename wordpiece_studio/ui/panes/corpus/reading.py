@@ -166,7 +166,6 @@ class ReadingForm(QWidget):
         set_plain_tooltip(self._errors_box, tip)
         ways = (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line")
         offer(self._errors_box, ways)
-        self._is_narrow = False
         self.kind_box.activated.connect(lambda: read_as(kind=self.kind_box.currentData()))
         self.encoding_box.activated.connect(lambda: read_as(encoding=self.encoding_box.currentData()))
         self._errors_box.activated.connect(lambda: read_as(errors=self._errors_box.currentData()))
@@ -188,14 +187,9 @@ class ReadingForm(QWidget):
         errors = _common(row.file.errors for row in rows)
         self._errors_box.setCurrentIndex(-1 if errors is None else self._errors_box.findData(errors))
 
-    def set_narrow(self, is_narrow: bool) -> None:
-        if is_narrow != self._is_narrow:
-            self._is_narrow = is_narrow
-            self._place()
-
     def _place(self) -> None:
         shown = [(label, box) for label, box in self._parts if not box.isHidden()]
-        in_row = 2 if self._is_narrow and len(shown) == len(self._parts) else len(self._parts)
+        in_row = 2 if len(shown) == len(self._parts) else len(self._parts)
         for column in range(len(self._parts)):
             self._grid.setColumnStretch(column, int(column < min(in_row, len(shown))))
         for place, (label, box) in enumerate(shown):

@@ -33,7 +33,7 @@ MOST_CHARACTERS = 20_000
 _MARGIN = 4
 _IDS = re.compile(r"[\s,;\[\]()]+")
 _LONGEST_NUMBER = 9
-_LINES, _LOW_LINES = (2, 4), (1, 3)
+_LEAST_LINES, _MOST_LINES = 2, 4
 _SPACING = 2
 
 
@@ -121,11 +121,10 @@ class TokenOptions(QWidget):
 
 
 class LiveEdit(LimitedEdit):
-    """A plain-text field as high as its text, within limits in lines."""
+    """A plain-text field as high as its text, up to some lines."""
 
-    def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, most=MOST_CHARACTERS)
-        self._limits = (least, most)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)  # the margin is outside the viewport, so that no half line shows in it
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
@@ -133,10 +132,6 @@ class LiveEdit(LimitedEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._set_height()
         self.document().documentLayout().documentSizeChanged.connect(self._set_height)
-
-    def set_lines(self, least: int, most: int) -> None:
-        self._limits = (least, most)
-        self._set_height()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -152,17 +147,16 @@ class LiveEdit(LimitedEdit):
 
     def _text_height(self) -> float:
         """Return the height of the lines to be visible, which differ: some scripts have higher lines."""
-        least, most = self._limits
         heights: list[float] = []
         block = self.document().firstBlock()
-        for _ in range(most):  # each has at least one line, but none until it is laid out
-            if not block.isValid() or len(heights) >= most:
+        for _ in range(_MOST_LINES):  # each has at least one line, but none until it is laid out
+            if not block.isValid() or len(heights) >= _MOST_LINES:
                 break
             layout = block.layout()
-            heights += [layout.lineAt(line).height() for line in range(min(layout.lineCount(), most))]
+            heights += [layout.lineAt(line).height() for line in range(min(layout.lineCount(), _MOST_LINES))]
             block = block.next()
-        missing = max(least - len(heights), 0) * QFontMetricsF(self.font()).lineSpacing()
-        return sum(heights[:most]) + missing
+        missing = max(_LEAST_LINES - len(heights), 0) * QFontMetricsF(self.font()).lineSpacing()
+        return sum(heights[:_MOST_LINES]) + missing
 
 
 class DecodeBox(QWidget):
@@ -210,7 +204,7 @@ class LiveField(QFrame):
         super().__init__(parent)
         self.setObjectName("live_field")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.edit = LiveEdit(*_LINES, self)
+        self.edit = LiveEdit(self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
         self.edit.setPlaceholderText(self.tr("Type text to see its tokens at this step"))
         self.limit = WholeLabel(self, role="hint")
@@ -226,9 +220,6 @@ class LiveField(QFrame):
         self.edit.installEventFilter(self)
         self.edit.left_out_changed.connect(self._on_edit_left_out_changed)
         self.options.decode.toggled.connect(self._on_decode_toggled)
-
-    def set_low(self, is_low: bool) -> None:
-        self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
 
     def offer_text(self, text: str) -> None:
         """Offer a text in place of the present one; with an empty one, or the present one, offer nothing."""

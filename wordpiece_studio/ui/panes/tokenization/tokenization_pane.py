@@ -266,7 +266,6 @@ class TokenizationPane(Pane):
         is_low = self.seen.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
-            self._field.set_low(is_low)
             self.unknown_box.show_text(self.unknown_box.whole_text, is_low=is_low)
         self._share_room()
 
