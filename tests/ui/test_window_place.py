@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QToolButton, Q
 
 from wordpiece_studio.session.training_job import Progress, TrainerState
 from wordpiece_studio.ui.controllers.view_controller import fitted
-from wordpiece_studio.ui.widgets.dock_area import TEACH
+from wordpiece_studio.ui.widgets.layouts import TEACH
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

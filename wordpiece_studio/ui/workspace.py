@@ -25,8 +25,8 @@ from wordpiece_studio.ui.panes.tokenization.tokenization_pane import Tokenizatio
 from wordpiece_studio.ui.panes.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.run_strip import RunStrip
 from wordpiece_studio.ui.training_bar import TrainingBar
-from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops, RoomArea
+from wordpiece_studio.ui.widgets.layouts import DockArea
 from wordpiece_studio.ui.widgets.pane import Pane, Panel, fill
 
 if TYPE_CHECKING:

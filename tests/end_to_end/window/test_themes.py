@@ -35,7 +35,7 @@ from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 from wordpiece_studio.ui.widgets.chips import ChipArea
-from wordpiece_studio.ui.widgets.dock_area import LAYOUTS
+from wordpiece_studio.ui.widgets.layouts import LAYOUTS
 from wordpiece_studio.ui.widgets.pane import PaneArea
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice

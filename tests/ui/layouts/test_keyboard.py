@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QWidget
 
-from wordpiece_studio.ui.widgets.dock_area import LAYOUTS
+from wordpiece_studio.ui.widgets.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
-from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, TEACH, demo_text_size
+from wordpiece_studio.ui.widgets.layouts import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.workspace import PANES
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.palette import Palette
-from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, LayoutName, demo_text_size
 from wordpiece_studio.ui.widgets.fields import keep, room_for
+from wordpiece_studio.ui.widgets.layouts import LAYOUTS, LayoutName, demo_text_size
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.table import TableView
