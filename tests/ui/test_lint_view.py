@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtTest import QTest
 
 from wordpiece_studio.corpus.linter.finding import Example, Finding, LengthFix, PipelineFix
 from wordpiece_studio.session.corpus_files import FileState
@@ -171,11 +172,13 @@ def test_tab_comes_to_the_buttons_where_they_stand(studio: Studio) -> None:
     studio.set_text("El niÃ±o\n")
     settle(studio)
     buttons = row(studio, "mojibake")
-    order = [buttons.fix_button]
+    pane.editor.setFocus()
+    QTest.keyClick(pane.editor, Qt.Key.Key_Tab)
+    order = [buttons.unfold_button]
     while (control := order[-1].nextInFocusChain()) is not pane.figures.normalizer_box:
         assert control is not order[0]
         order.append(control)
-    assert buttons.unfold_button in order
+    assert buttons.fix_button in order
     assert all(pane.isAncestorOf(control) for control in order)
 
 
