@@ -7,7 +7,6 @@ here: what options mean (`encoding`).
 
 from __future__ import annotations
 
-import threading
 import time
 from functools import lru_cache
 from itertools import chain
@@ -139,6 +138,8 @@ def _is_number(value: object) -> bool:
 
 
 class Library:
+    """A tokenizer of the library, which is never changed: each form that is asked for is one that shares its model."""
+
     def __init__(self, tokenizer: Any, *, is_ours: bool = False) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -148,7 +149,7 @@ class Library:
             tokenizer.post_processor = TemplateProcessing(single="$A", pair="$A $B:1", special_tokens=[])
         self._tokenizer = tokenizer
         self._is_ours = is_ours
-        self._turn = threading.Lock()
+        self._forms: dict[tuple[Cut | None, Pad | None], Any] = {(None, None): tokenizer}
 
     @classmethod
     def of_json(cls, content: bytes) -> Library:
@@ -158,30 +159,41 @@ class Library:
 
     def encoded(self, both: Sequence[Texts], form: Form, *, is_pretokenized: bool = False) -> list[Any]:
         """Return an encoding for each text or pair; lets other threads run meanwhile if there is much."""
-        is_pair, made, cut = len(both[0]) > 1, self._tokenizer, form.cut
+        is_pair, cut = len(both[0]) > 1, form.cut
         options = {"is_pretokenized": is_pretokenized, "add_special_tokens": form.add_special_tokens}
-        with self._turn:  # it has one form at a time
-            try:
-                if cut is not None:
-                    self._truncate(cut, both, options)
-                if form.pad is not None:
-                    made.enable_padding(**form.pad._asdict())
-                if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
-                    return [made.encode(*both[0], **options)]
-                return made.encode_batch(both if is_pair else [text for (text,) in both], **options)  # type: ignore[no-any-return]
-            except Exception as error:
-                if cut is None or "Truncation error" not in str(error):
-                    raise
-                what = "Truncating the second text alone cannot make everything fit into {length} tokens"
-                if cut.strategy == "only_first":
-                    what = "Truncating the first text alone cannot make everything fit into {length} tokens"
-                advice = 'Use a larger max_length, or truncation="longest_first".'
-                raise StudioError(what, advice, length=cut.max_length) from None
-            finally:
-                made.no_truncation()
-                made.no_padding()
+        if cut is not None:
+            self._check_cut(cut, both, options)
+        made = self._in_form(cut, form.pad)
+        try:
+            if len(both) == 1 and sum(map(len, both[0])) < _SHORT:
+                return [made.encode(*both[0], **options)]
+            return made.encode_batch(both if is_pair else [text for (text,) in both], **options)  # type: ignore[no-any-return]
+        except Exception as error:
+            if cut is None or "Truncation error" not in str(error):
+                raise
+            what = "Truncating the second text alone cannot make everything fit into {length} tokens"
+            if cut.strategy == "only_first":
+                what = "Truncating the first text alone cannot make everything fit into {length} tokens"
+            advice = 'Use a larger max_length, or truncation="longest_first".'
+            raise StudioError(what, advice, length=cut.max_length) from None
 
-    def _truncate(self, cut: Cut, both: Sequence[Texts], options: dict[str, bool]) -> None:
+    def _in_form(self, cut: Cut | None, pad: Pad | None) -> Any:
+        made = self._forms.get((cut, pad))
+        if made is None:
+            made = _shared(self._tokenizer)
+            if pad is not None:
+                made.enable_padding(**pad._asdict())
+            if cut is not None:
+                try:
+                    made.enable_truncation(**cut._asdict())
+                except ValueError:  # it counts the special tokens of one text even where none are added
+                    raise _too_long(cut, cut.max_length - made.num_special_tokens_to_add(False)) from None
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms = {(None, None): self._tokenizer}
+            self._forms[cut, pad] = made
+        return made
+
+    def _check_cut(self, cut: Cut, both: Sequence[Texts], options: dict[str, bool]) -> None:
         is_pair = len(both[0]) > 1
         around = self._tokenizer.num_special_tokens_to_add(is_pair) if options["add_special_tokens"] else 0
         room = cut.max_length - around  # for tokens of texts
@@ -191,10 +203,6 @@ class Library:
         least = 1 if cut.strategy != "longest_first" else room // 2 if is_pair else room
         if cut.stride >= max(least, 1):
             self._check_stride(cut, room, both, options | {"add_special_tokens": False})
-        try:
-            self._tokenizer.enable_truncation(**cut._asdict())
-        except ValueError:  # it counts the special tokens of one text even where none are added
-            raise _too_long(cut, cut.max_length - self._tokenizer.num_special_tokens_to_add(False)) from None
 
     def _check_stride(self, cut: Cut, room: int, both: Sequence[Texts], options: dict[str, bool]) -> None:
         """Check that truncation does not leave so little of a text that the library panics at the stride."""
@@ -220,11 +228,26 @@ class Library:
                     raise _too_long(cut, length)
 
 
+def _shared(tokenizer: Any) -> Any:
+    """Return a tokenizer that does the same with the same model, which is not copied."""
+    from tokenizers import Tokenizer
+
+    made = Tokenizer(tokenizer.model)
+    for name in ("normalizer", "pre_tokenizer", "post_processor"):
+        if (step := getattr(tokenizer, name)) is not None:
+            setattr(made, name, step)
+    added = tokenizer.get_added_tokens_decoder()
+    made.add_tokens([token for _, token in sorted(added.items())])
+    # A file of somebody else may have gaps between ids.
+    return made if made.get_added_tokens_decoder() == added else Tokenizer.from_str(tokenizer.to_str())
+
+
 def _is_short(text: str | Sequence[str], most: int) -> bool:
     """Return whether a text surely has so few tokens, by steps of the Studio, which lengthen ASCII by a blank."""
     return isinstance(text, str) and len(text) < most and text.isascii()
 
 
+_MOST_FORMS = 16
 _SHORT = 1000  # characters, or words: so little is done before threads would have got their turn
 
 
@@ -235,7 +258,7 @@ def shaper(post_processor: Any) -> Library:
     return _library_of(msgspec.json.encode({"version": "1.0", "added_tokens": [], **parts}))
 
 
-_library_of = lru_cache(16)(Library.of_json)
+_library_of = lru_cache(_MOST_FORMS)(Library.of_json)
 
 
 def around(first: tuple[str, int | None], last: tuple[str, int | None]) -> dict[str, Any]:
