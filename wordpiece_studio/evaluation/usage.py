@@ -16,7 +16,7 @@ trained on. Nothing is estimated here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -234,12 +234,17 @@ class DeadTokens:
         self._tokenizer = tokenizer
         self._prefix = tokenizer.vocabulary.continuing_subword_prefix
         self._suffix = tokenizer.vocabulary.end_of_word_suffix or ""
-        self.reason = cache(self._determine)  # by the id of a token
+        self._known: dict[int, DeadReason] = {}  # no cache of a method, which would hold itself and the history
         self._occurs_in = _most_frequent_words(history, step, dead, should_stop)
         self._absorbed_at, self._absorptions = _last_absorptions(history, step, len(dead))
         self._texts = texts if texts is not None else WordTexts(history)
         is_unseen = dead & (self._occurs_in == _NONE) & (self._absorbed_at == 0)
         self._symbols = history.tokens_in_use(0) if is_unseen.any() else {}  # here: `reason` must be quick
+
+    def reason(self, token_id: int) -> DeadReason:
+        if token_id not in self._known:
+            self._known[token_id] = self._determine(token_id)
+        return self._known[token_id]
 
     def _determine(self, token_id: int) -> DeadReason:
         token = self._history.token(token_id)
