@@ -250,7 +250,7 @@ def test_everything_in_the_window_and_every_column_has_an_entry(labeled: bool, s
     settings = window.bar.settings
     captions = {label.buddy(): entry for label, entry in found.items() if isinstance(label, QLabel) and label.buddy()}
     assert (found[settings.size_box], captions[settings.size_box]) == ("vocabulary", "vocabulary")
-    assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "bookmark", "fertility"} <= {*found.values()}
+    assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "bookmark"} <= {*found.values()}
     columns: dict[str, set[str]] = {}
     for view in studio.window.findChildren(QTableView):
         header = view.horizontalHeader()

@@ -32,6 +32,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.chart import Axis, Dots, Line, Rule, StepChart, sampled
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane, all_charts
 from wordpiece_studio.ui.panes.charts.plot import ChartView, chart_picture
+from wordpiece_studio.ui.widgets.plain import entry_at
 from wordpiece_studio.ui.widgets.theme import LOOKS
 
 if TYPE_CHECKING:
@@ -138,6 +139,15 @@ def test_nothing_is_trained_yet(empty_bench: Bench) -> None:
         assert charts.choose(index).sentence.text() == "Nothing has been trained yet. Train to see the charts here."
     with pytest.raises(StudioError, match="no chart to save"):
         charts.pane.picture("png")
+
+
+def test_help_on_the_choice_is_about_the_chart_that_is_shown(charts: Charts) -> None:
+    entries = []
+    for index in range(len(all_charts())):
+        charts.choose(index)
+        entries.append(entry_at(charts.pane.choice, QPoint(-1, -1)))
+    assert entries == [chart.entry for chart in all_charts()]
+    assert "fertility" in entries
 
 
 def test_a_run_without_a_merge_has_no_charts(empty_bench: Bench) -> None:
