@@ -116,7 +116,7 @@ class LintView(QWidget):
         self.findings: tuple[Finding, ...] = ()
         self._unfolded: set[str] = set()
         self.rows: list[LintRow] = []  # one for each
-        self._more_button = tool_button("", "", self, self._show_rows, is_switch=True)
+        self._more_button = tool_button(self.tr("Show fewer"), "", self, self._show_rows, is_switch=True)
         self._layout = fill(QVBoxLayout(self), self._more_button, margins=(10, 4, 10, 4), spacing=4)
         self.setAccessibleName(self.tr("Warnings about the corpus"))
         self.hide()

@@ -117,7 +117,7 @@ class TokenizationPane(Pane):
             self._rows, theme, self, name=self.tr("Tokens as a table"), padding=3, is_adjustable=True
         )
         explain("token", self._table)
-        self._summary = plain_label("", self, role="hint", wrap=True)
+        self._summary = plain_label("", self, role="hint", wrap=True, entry="fertility")
         ask = self.tr("Click a token or a gap to see why the text is split there.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
         self.unknown_box = UnknownBox(self)
