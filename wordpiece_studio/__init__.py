@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.differences import WordDifferences as WordDifferences
     from wordpiece_studio.evaluation.differences import compare as compare
     from wordpiece_studio.evaluation.differences import divergence as divergence
+    from wordpiece_studio.evaluation.extension import Effect as Effect
+    from wordpiece_studio.evaluation.extension import Extension as Extension
+    from wordpiece_studio.evaluation.extension import Proposal as Proposal
+    from wordpiece_studio.evaluation.extension import Pruning as Pruning
+    from wordpiece_studio.evaluation.extension import extend as extend
+    from wordpiece_studio.evaluation.extension import prune as prune
     from wordpiece_studio.evaluation.figures import Evaluation as Evaluation
     from wordpiece_studio.evaluation.figures import TokenizerFigures as TokenizerFigures
     from wordpiece_studio.evaluation.figures import evaluate as evaluate
@@ -55,6 +61,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.libraries.library_training import Repetition as Repetition
     from wordpiece_studio.libraries.library_training import train_library as train_library
     from wordpiece_studio.libraries.library_training import train_peer as train_peer
+    from wordpiece_studio.storage.adapted_vocabulary import save_extension as save_extension
+    from wordpiece_studio.storage.adapted_vocabulary import save_pruning as save_pruning
     from wordpiece_studio.storage.bpe_files import write_bpe_files as write_bpe_files
     from wordpiece_studio.storage.tokenizer_directory import save_directory as save_directory
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer as load_tokenizer
@@ -117,12 +125,14 @@ _HOMES = {
     "evaluation.differences": (
         "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"
     ),
+    "evaluation.extension": "Effect Extension Proposal Pruning extend prune",
     "evaluation.figures": "Evaluation TokenizerFigures evaluate",
     "evaluation.held_out": "DividedCorpus HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text",
     "libraries.library_tokenizer": "LibraryTokenizer Segmentation",
     "libraries.library_training": (
         "LibraryProgress LibraryRun LibraryTrainingStopped Repetition train_library train_peer"
     ),
+    "storage.adapted_vocabulary": "save_extension save_pruning",
     "storage.bpe_files": "write_bpe_files",
     "storage.tokenizer_directory": "save_directory",
     "storage.tokenizer_loading": "load_tokenizer",

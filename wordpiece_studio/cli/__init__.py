@@ -50,6 +50,11 @@ _COMMANDS = {
         "evaluate",
         "Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges.",
     ),
+    "extend": (
+        "extend",
+        "Find the tokens that a vocabulary lacks for the texts of a domain, show what adding them gains, and add them.",
+    ),
+    "prune": ("extend", "Take the tokens out of a vocabulary that texts do not use, and show what that costs."),
     "verify": (
         "train",
         "Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do.",

@@ -92,15 +92,12 @@ def count_usage(
     How it normalizes and splits text does not matter. The progress is the number of distinct words that are done; if
     `should_stop` returned true, `CountingStopped` is raised.
     """
-    parts = _plain_parts(tokenizer, counts)
-    if isinstance(tokenizer, Tokenizer) and tokenizer.can_explain and _is_worth_kernels(len(counts)):
-        parts = _compiled_parts(tokenizer, counts)
     check_stop = stop_check(should_stop)
 
     def watched() -> Iterator[EncodedWords]:
         done = 0
         check_stop()
-        for part in parts:
+        for part in parts_encoded(tokenizer, counts):
             yield part
             check_stop()
             done += len(part.ends)
@@ -108,6 +105,13 @@ def count_usage(
                 progress(done)
 
     return usage_in(tokenizer, watched())
+
+
+def parts_encoded(tokenizer: Encoder, counts: WordCounts) -> Iterator[EncodedWords]:
+    """Return the words of a corpus with their ids, some at a time, not always in their order."""
+    if isinstance(tokenizer, Tokenizer) and tokenizer.can_explain and _is_worth_kernels(len(counts)):
+        return _compiled_parts(tokenizer, counts)
+    return _plain_parts(tokenizer, counts)
 
 
 def usage_as_trained(history: MergeHistory, step: int) -> Usage:

@@ -1,0 +1,176 @@
+"""``wordpiece-studio extend`` and ``wordpiece-studio prune``."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.cli.messages import aligned, guessed_case, number_of, print_result, progress, warn
+from wordpiece_studio.cli.options import (
+    FORCE,
+    JSON,
+    TEXT_FILES,
+    FileOptions,
+    check_results,
+    loaded_tokenizer,
+    results,
+    tokens_in,
+)
+from wordpiece_studio.cli.parameters import CliCommand, argument, flag, option, required_option
+from wordpiece_studio.corpus.listing import Listing
+from wordpiece_studio.system.printable import display_name, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wordpiece_studio.evaluation.extension import Effect, Extension, Pruning
+    from wordpiece_studio.evaluation.held_out import HeldOutText
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
+
+_CURVE_ROWS = 10
+
+
+class _AdaptCommand(CliCommand, FileOptions):
+    vocab: str = argument("A folder that train or transformers wrote, or a vocab.txt or tokenizer.json.", "DIR|FILE")
+    on: list[str] = required_option(f"The text of the domain. {TEXT_FILES}.", "--on", metavar="FILES")
+    general: list[str] | None = option(
+        "A general text, to see what it loses. By default a tenth of what the vocabulary was trained on, if its "
+        "manifest names the files and they are there.",
+        metavar="FILES",
+    )
+    output: str | None = option("Write the new tokenizer to this folder.", names=("-o", "--output"), metavar="DIR")
+    force: bool = FORCE
+    top: int = option("Print this many rows of each list.", default=20, least=0)
+    as_json: bool = JSON
+
+    def adapted(self, adapt: Callable[..., Any], save: Callable[..., None], **options: Any) -> Any:
+        """Return what `adapt` finds, saved if wanted."""
+        if self.output is not None:
+            check_results([Path(self.output) / "tokenizer.json"], force=self.force)
+        tokenizer = loaded_tokenizer(self.vocab)
+        warn(*guessed_case(tokenizer, self.vocab))
+        domain = Listing(tuple(file for path in self.on for file in self.listed_text(path, "--on").files))
+        with progress() as report:
+            found = adapt(tokenizer, domain, general=self._general(tokenizer), progress=report, **options)
+        if found.general is None:
+            warn("The effect on general text is unknown: specify one with --general.")
+        if self.output is not None:
+            with results(force=self.force):
+                save(self.output, found)
+        return found
+
+    def _general(self, tokenizer: AnyTokenizer) -> Listing | HeldOutText | None:
+        from wordpiece_studio.storage.adapted_vocabulary import held_out_of_training
+        from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+        if self.general:
+            return Listing(tuple(file for path in self.general for file in self.listed_text(path, "--general").files))
+        return held_out_of_training(Path(self.vocab), tokenizer) if isinstance(tokenizer, Tokenizer) else None
+
+    def written(self) -> list[str]:
+        return [] if self.output is None else ["", f"Written to {display_name(self.output)}."]
+
+
+class ExtendCommand(_AdaptCommand):
+    budget: int = option("Add at most this many tokens.", default=500, least=1)
+    min_frequency: int = option("Propose no token that saves less, and no word that occurs fewer times.", default=5)
+    include: str | None = option("A file of tokens to add first, one per line.", metavar="FILE")
+    exclude: str | None = option("A file of tokens never to add, one per line.", metavar="FILE")
+    unused: bool = flag("Put the tokens in place of [unused0] and so on, instead of appending them.")
+
+    def run(self) -> None:
+        from wordpiece_studio.evaluation.extension import extend
+        from wordpiece_studio.storage.adapted_vocabulary import save_extension
+
+        found: Extension = self.adapted(
+            extend,
+            lambda folder, found: save_extension(folder, found, in_unused=self.unused),
+            budget=self.budget,
+            min_frequency=self.min_frequency,
+            include=tokens_in(self.include),
+            exclude=tokens_in(self.exclude),
+        )
+        print_result(_extension_data(found, self.top), "\n".join([*_extension_lines(found, self.top), *self.written()]),
+                     as_json=self.as_json)  # fmt: skip
+
+
+class PruneCommand(_AdaptCommand):
+    min_count: int = option("Remove tokens that the text uses fewer times.", default=1, least=1)
+    keep: str | None = option("A file of tokens to keep, one per line.", metavar="FILE")
+
+    def run(self) -> None:
+        from wordpiece_studio.evaluation.extension import prune
+        from wordpiece_studio.storage.adapted_vocabulary import save_pruning
+
+        found: Pruning = self.adapted(prune, save_pruning, min_count=self.min_count, protected=tokens_in(self.keep))
+        data = {
+            "removed": len(found.removed),
+            "kept": len(found.kept),
+            "effect": _effects_data(found),
+            "removed_tokens": found.removed[: self.top],
+        }
+        before, after = len(found.tokenizer), len(found.kept)
+        lines = [f"{number_of(len(found.removed), 'token')} of {before:,} can go, {after:,} stay", ""]
+        lines += _curve(found, ["before", "after"], [0, 1])
+        if shown := found.removed[: self.top]:
+            lines += ["", f"Removed: {printable(' '.join(shown))}{' …' if len(found.removed) > len(shown) else ''}"]
+        print_result(data, "\n".join([*lines, *self.written()]), as_json=self.as_json)
+
+
+def _extension_data(found: Extension, top: int) -> dict[str, Any]:
+    return {
+        "tokens": [dataclasses.asdict(proposal) for proposal in found.proposals],
+        "enough": found.enough,
+        "effect": _effects_data(found),
+        "costly_words": [{**dataclasses.asdict(word), "cost": word.cost} for word in found.costly_words[:top]],
+        "unknown_words": [dataclasses.asdict(word) for word in found.unknown_words[:top]],
+        "unused_tokens": len(found.unused_tokens),
+    }
+
+
+def _effects_data(found: Extension | Pruning) -> dict[str, Any]:
+    effects = {"held_out": found.held_out, "general": found.general}
+    return {
+        name: effect and {"words": effect.words, "tokens": effect.tokens.tolist(), "unknown": effect.unknown.tolist()}
+        for name, effect in effects.items()
+    }
+
+
+def _extension_lines(found: Extension, top: int) -> list[str]:
+    number = len(found.proposals)
+    if not number:
+        return ["No token is missing: none would save anything often enough"]
+    steps = sorted({round(number * row / _CURVE_ROWS) for row in range(_CURVE_ROWS + 1)})
+    lines = [f"{number_of(number, 'token')} to add", "", *_curve(found, [f"{step:,} tokens" for step in steps], steps)]
+    if found.enough is not None:
+        lines += ["", f"After {found.enough:,} tokens, a hundred more save less than 0.1% of the tokens held out."]
+    rows = [(printable(each.token), each.kind, f"{each.saves:,}") for each in found.proposals[:top]]
+    lines += ["", *aligned([("token", "kind", "saves"), *rows], names=2)] if rows else []
+    costly = [
+        (printable(each.word), printable(" ".join(each.tokens)), f"{each.cost:,}") for each in found.costly_words[:top]
+    ]
+    lines += ["", *aligned([("costly word", "tokens", "cost"), *costly], names=2)] if costly else []
+    unknown = [(printable(each.word), _reason(each.reason), f"{each.count:,}") for each in found.unknown_words[:top]]
+    lines += ["", *aligned([("unknown word", "reason", "count"), *unknown], names=2)] if unknown else []
+    return [*lines, "", f"{number_of(len(found.unused_tokens), 'token')} of {len(found.tokenizer):,} never used"]
+
+
+def _reason(reason: Any) -> str:
+    return "too long" if reason.kind == "too-long" else f"no token {printable(reason.symbol)}"
+
+
+def _curve(found: Extension | Pruning, names: Sequence[str], steps: Sequence[int]) -> list[str]:
+    """Return a table of what the texts take after some numbers of tokens."""
+    effects: list[tuple[str, Effect]] = [("held out", found.held_out)]
+    effects += [("general text", found.general)] if found.general is not None else []
+    titles = ["tokens per word", *(name for name, _ in effects), *(f"unknown, {name}" for name, _ in effects)]
+    rows = [
+        [
+            name,
+            *(f"{effect.tokens_per_word[step]:.4f}" for _, effect in effects),
+            *(f"{int(effect.unknown[step]):,}" for _, effect in effects),
+        ]
+        for name, step in zip(names, steps, strict=True)
+    ]
+    return aligned([titles, *rows])
