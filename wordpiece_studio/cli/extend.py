@@ -12,8 +12,8 @@ from wordpiece_studio.cli.options import (
     JSON,
     TEXT_FILES,
     FileOptions,
+    LoadingOptions,
     check_results,
-    loaded_tokenizer,
     results,
     tokens_in,
 )
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _CURVE_ROWS = 10
 
 
-class _AdaptCommand(CliCommand, FileOptions):
+class _AdaptCommand(CliCommand, FileOptions, LoadingOptions):
     vocab: str = argument("A folder that train or transformers wrote, or a vocab.txt or tokenizer.json.", "DIR|FILE")
     on: list[str] = required_option(f"The text of the domain. {TEXT_FILES}.", "--on", metavar="FILES")
     general: list[str] | None = option(
@@ -48,16 +48,16 @@ class _AdaptCommand(CliCommand, FileOptions):
         """Return what `adapt` finds, saved if wanted."""
         if self.output is not None:
             check_results([Path(self.output) / "tokenizer.json"], force=self.force)
-        tokenizer = loaded_tokenizer(self.vocab)
+        tokenizer = self.tokenizer(self.vocab)
         warn(*guessed_case(tokenizer, self.vocab))
         domain = Listing(tuple(file for path in self.on for file in self.listed_text(path, "--on").files))
         with progress() as report:
             found = adapt(tokenizer, domain, general=self._general(tokenizer), progress=report, **options)
-        if found.general is None:
-            warn("The effect on general text is unknown: specify one with --general.")
         if self.output is not None:
             with results(force=self.force):
                 save(self.output, found)
+        if found.general is None:
+            warn("The effect on general text is unknown: specify one with --general.")
         return found
 
     def _general(self, tokenizer: AnyTokenizer) -> Listing | HeldOutText | None:
