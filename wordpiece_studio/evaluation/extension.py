@@ -257,7 +257,7 @@ def extend(
     >>> found.held_out.tokens.tolist()
     [22, 16, 12]
     """
-    _check_wordpiece(tokenizer)
+    check_wordpiece(tokenizer)
     vocabulary = tokenizer.vocabulary
     if len(vocabulary.pieces) < len(vocabulary):
         what = (
@@ -278,7 +278,10 @@ def extend(
         excluded=frozenset(exclude),
         check_stop=stop_check(should_stop),
     )
-    chosen = list(islice(found, max(0, budget - len(included))))
+    chosen: list[tuple[str, int]] = []
+    for token in islice(found, max(0, budget - len(included))):
+        chosen.append(token)
+        watch.note("Choosing tokens", len(chosen), budget)
     if included:
         saved = -np.diff(_effect(tokenizer, included, HeldOutText(rest)).tokens)
         chosen = [*zip(included, saved.tolist(), strict=True), *chosen]
@@ -335,7 +338,7 @@ def prune(
     >>> found.removed, found.pruned().encode("hugs").tokens
     (['hat'], ['hug', '##s'])
     """
-    _check_wordpiece(tokenizer)
+    check_wordpiece(tokenizer)
     vocabulary = tokenizer.vocabulary
     watch = Watch(progress, should_stop)
     rest, held_out, general_text = _read(tokenizer, text, texts, general, watch)
@@ -408,7 +411,8 @@ def _changed(tokenizer: Tokenizer, tokens: Sequence[str], pieces: int | None = N
 # -- what is asked for
 
 
-def _check_wordpiece(tokenizer: Tokenizer) -> None:
+def check_wordpiece(tokenizer: Tokenizer) -> None:
+    """Check that a tokenizer has a vocabulary that can be extended and pruned."""
     if not isinstance(tokenizer, Tokenizer):
         raise StudioError(
             "Only a WordPiece vocabulary can be changed, and this is a {kind} model: its tokens are made from each "

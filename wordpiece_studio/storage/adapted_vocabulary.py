@@ -8,27 +8,75 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.corpus.listing import Listing
-from wordpiece_studio.evaluation.held_out import divided_corpus
+from wordpiece_studio.evaluation.extension import Extension, Pruning, extend, prune
+from wordpiece_studio.evaluation.held_out import Watch, divided_corpus, held_out_text
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.storage.corpus_record import places_of
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_manifest, write_with_manifest
 from wordpiece_studio.storage.small_files import checked_path
-from wordpiece_studio.storage.tokenizer_directory import check_no_other_files, tokenizer_files
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, check_no_other_files, tokenizer_files
 from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from wordpiece_studio.evaluation.extension import Extension, Pruning
-    from wordpiece_studio.evaluation.held_out import HeldOutText
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.evaluation.held_out import HeldOutText, Report
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 RESIZE_FILE, NEW_TOKENS_FILE = "resize.py", "new-tokens.json"
 PRUNE_FILE, ID_MAP_FILE = "prune.py", "id-map.tsv"
+_MOST_LISTED = 2000
+_ANY_LENGTH = 1 << 30  # of words: the tokenizer has a limit of its own
+
+Adapting = Literal["extend", "prune"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextToAdapt:
+    """A text to adapt a vocabulary to, or to see the effect on: files, or `text` without any; all of it, or a tenth."""
+
+    files: tuple[str | CorpusFile, ...] = ()
+    text: str = ""
+    is_tenth: bool = False
+
+
+def adapted(
+    kind: Adapting, tokenizer: Tokenizer, domain: TextToAdapt, general: TextToAdapt | None, number: int,
+    rejected: tuple[str, ...] = (), *, progress: Report, should_stop: Callable[[], bool],
+) -> Extension | Pruning:  # fmt: skip
+    """Return what `extend` or `prune` finds, with no more words than anyone reads.
+
+    `number`: how many tokens to add at most, or how often one must occur to stay; `rejected`: tokens not to add, or not
+    to remove.
+    """
+    texts, watch = [] if domain.files else [domain.text], Watch(progress, should_stop)
+    held_out = None if general is None else _counted(tokenizer, general, watch)
+    options: dict[str, Any] = {"texts": texts, "general": held_out, "progress": progress, "should_stop": should_stop}
+    if kind == "prune":
+        return prune(tokenizer, domain.files, min_count=number, protected=rejected, **options)
+    found = extend(tokenizer, domain.files, budget=number, exclude=rejected, **options)
+    lists = {name: getattr(found, name)[:_MOST_LISTED] for name in ("costly_words", "unknown_words")}
+    return replace(found, **lists)
+
+
+def _counted(tokenizer: Tokenizer, text: TextToAdapt, watch: Watch) -> HeldOutText:
+    steps = tokenizer.pipeline.normalizer, tokenizer.pipeline.pre_tokenizer
+    options: dict[str, Any] = {
+        "texts": [] if text.files else [text.text],
+        "added_tokens": tokenizer.vocabulary.added_tokens,
+        "max_word_length": _ANY_LENGTH,
+        "progress": lambda done: watch.note("Reading the general text", done.bytes_done, done.bytes_total),
+        "should_stop": watch.is_stopped,
+    }
+    if text.is_tenth:
+        return divided_corpus(text.files, *steps, **options).held_out
+    return held_out_text(text.files, *steps, **options)
 
 
 def save_extension(folder: str | os.PathLike[str], extension: Extension, *, in_unused: bool = False) -> None:
@@ -65,22 +113,47 @@ def save_pruning(folder: str | os.PathLike[str], pruning: Pruning) -> None:
     _save(folder, pruning.pruned(), PRUNE_FILE, ID_MAP_FILE, f"old\tnew\n{rows}")
 
 
+def adapted_names(kind: Adapting) -> tuple[str, ...]:
+    """Return the names of the files that are written."""
+    others = (NEW_TOKENS_FILE, RESIZE_FILE) if kind == "extend" else (ID_MAP_FILE, PRUNE_FILE)
+    return *TOKENIZER_FILES, *others, MANIFEST_FILE
+
+
+def export_adapted(
+    folder: Path, found: Extension | Pruning, in_unused: bool = False, may_replace: bool = False
+) -> tuple[str, ...]:
+    """Write what was found to a folder; if files are there that may not be replaced, return their names instead."""
+    is_pruned = isinstance(found, Pruning)
+    there = tuple(name for name in adapted_names("prune" if is_pruned else "extend") if os.path.lexists(folder / name))
+    if there and not may_replace:
+        return there
+    if isinstance(found, Pruning):
+        save_pruning(folder, found)
+    else:
+        save_extension(folder, found, in_unused=in_unused)
+    return ()
+
+
 def held_out_of_training(path: Path, tokenizer: Tokenizer) -> HeldOutText | None:
     """Return a tenth of what a vocabulary was trained on, if its manifest names the files and they are there."""
+    files = training_files(path)
+    return _counted(tokenizer, TextToAdapt(files, is_tenth=True), Watch(None, None)) if files else None
+
+
+def training_files(path: Path) -> tuple[CorpusFile, ...]:
+    """Return what a vocabulary was trained on; empty unless its manifest names the files and they are there."""
     manifest = manifest_of_tokenizer(path)
     corpus = None if manifest is None else manifest.corpus
-    if corpus is None or not corpus.files:
-        return None
+    if corpus is None:
+        return ()
     folder, files = path if path.is_dir() else path.parent, []
     for file in corpus.files:
         there = [place for place in places_of(file, folder) if os.path.isfile(place)]
         place = next((place for place in there if os.path.getsize(place) == file.bytes), None)
         if place is None or file.kind == "word-counts":
-            return None
+            return ()
         files.append(file.file(place))
-    steps = tokenizer.pipeline.normalizer, tokenizer.pipeline.pre_tokenizer
-    added = tokenizer.vocabulary.added_tokens
-    return divided_corpus(Listing(tuple(files)), *steps, added_tokens=added, max_word_length=1 << 30).held_out
+    return tuple(files)
 
 
 def _save(

@@ -22,6 +22,7 @@ from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import LibraryController, TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
+from wordpiece_studio.ui.controllers.vocabulary_controller import VocabularyController
 from wordpiece_studio.ui.widgets.chips import ChipArea
 from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.workspace import Workspace
@@ -37,6 +38,7 @@ _log = logging.getLogger(__name__)
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
     VocabularyExport, HistoryExport, ExportController, StepController, ViewController, HelpController,
+    VocabularyController,
 )  # fmt: skip
 _START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
 
@@ -58,6 +60,7 @@ class MainWindow(Workspace):
         self.step_controller = StepController(self, training)
         self.view_controller = ViewController(self)
         self.help_controller = HelpController(self)
+        self.vocabulary_controller = VocabularyController(self)
         self.actions_.bind(self)
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
@@ -113,6 +116,7 @@ class MainWindow(Workspace):
                 )],
                 ["objective:", Menu(tr("Ob&jective"), "choose_objective"),
                  "special-token: special_tokens word: longest_word preview: train_as_you_type"],
+                "extend: extend_vocabulary prune: prune_vocabulary",
             ),
             Menu(
                 tr("&Step"),
@@ -213,7 +217,7 @@ class MainWindow(Workspace):
         self.recovery.close()  # first: it records unsaved work, in case the user was not asked
         for pane in self.panes():
             pane.close_jobs()
-        for part in (self.export_controller, self.project_controller, self.session):
+        for part in (self.vocabulary_controller, self.export_controller, self.project_controller, self.session):
             part.close()
 
     # -- keys

@@ -208,7 +208,7 @@ def _for_other_kind(text: str, proposed: Collection[str], name: str) -> str:
     return text.removesuffix(old) + name if old in proposed and text.endswith(old) else text
 
 
-def _folder_for(chosen: Path, name: str) -> Path:
+def folder_for(chosen: Path, name: str) -> Path:
     """Return `chosen` if it is empty or holds an export, else a new folder in it, not to scatter files among others."""
     try:
         names = {path.name for path in chosen.iterdir()}
@@ -350,7 +350,7 @@ class ExportPreview(QWidget):
         self.json_button.setEnabled(bool(json))
 
     def show_files(self, names: Sequence[str], lines: str) -> None:
-        self.files.show_pairs([(name, self._purpose(name)) for name in names])
+        self.files.show_pairs([(name, file_purpose(name)) for name in names])
         self.lines = lines
         self.usage.setPlainText(shown(lines, 2000))
         set_plain_tooltip(self.usage, lines)
@@ -371,21 +371,23 @@ class ExportPreview(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return pair
 
-    def _purpose(self, name: str) -> str:
-        purposes = {
-            "vocab.txt": self.tr("One token per line; the ID is the line number minus one"),
-            "tokenizer.json": self.tr("Everything that the Hugging Face libraries need"),
-            "tokenizer_config.json": self.tr("Tells transformers which class to use"),
-            "special_tokens_map.json": self.tr("Which tokens stand for unknown words, padding and so on"),
-            MANIFEST_FILE: self.tr("Manifest, read by WordPiece Studio and the verify command"),
-            "vocab.json": self.tr("Every token with its ID"),
-            "merges.txt": self.tr("One merge per line, in the order learned"),
-        }
-        if name.endswith(SIDE_SUFFIX):
-            return self.tr("Manifest of the file next to it")
-        if name.startswith("word-counts."):
-            return self.tr("Every distinct word and its count")
-        return purposes.get(name, self.tr("The exported data"))
+
+def file_purpose(name: str) -> str:
+    """Return what an exported file is for."""
+    purposes = {
+        "vocab.txt": _tr("One token per line; the ID is the line number minus one"),
+        "tokenizer.json": _tr("Everything that the Hugging Face libraries need"),
+        "tokenizer_config.json": _tr("Tells transformers which class to use"),
+        "special_tokens_map.json": _tr("Which tokens stand for unknown words, padding and so on"),
+        MANIFEST_FILE: _tr("Manifest, read by WordPiece Studio and the verify command"),
+        "vocab.json": _tr("Every token with its ID"),
+        "merges.txt": _tr("One merge per line, in the order learned"),
+    }
+    if name.endswith(SIDE_SUFFIX):
+        return _tr("Manifest of the file next to it")
+    if name.startswith("word-counts."):
+        return _tr("Every distinct word and its count")
+    return purposes.get(name, _tr("The exported data"))
 
 
 def _scrolled(content: QWidget, parent: QWidget) -> QScrollArea:
@@ -575,7 +577,7 @@ class ExportDialog(QuestionDialog):
         if self.chosen.is_folder:
             ask_for_place(
                 self, self.tr("Export"), "folder", folder=place.parent, accept=self.tr("Use this folder"),
-                take=lambda chosen: self.place_edit.setText(str(_folder_for(Path(chosen[0]), place.name))),
+                take=lambda chosen: self.place_edit.setText(str(folder_for(Path(chosen[0]), place.name))),
             )  # fmt: skip
         else:  # what would be replaced is asked once, about all files
             take = self.place_edit.setText

@@ -1,0 +1,266 @@
+"""Extending or pruning a vocabulary: what is chosen, what was found, and which of the tokens are wanted.
+
+The window has three steps for it (`ui/dialogs/adapt_vocabulary.py`). The search is done in a child process: it is pure
+Python that takes seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from wordpiece_studio.corpus.count_tables import is_typed_counts
+from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+from wordpiece_studio.evaluation.extension import UNUSED, Extension, Pruning, check_wordpiece
+from wordpiece_studio.libraries.library_training import LibraryHistory, LibraryRun
+from wordpiece_studio.libraries.training_child import Learned
+from wordpiece_studio.session.commands import Command
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.tokenizer_figures import corpus_to_divide
+from wordpiece_studio.storage.adapted_vocabulary import TextToAdapt, adapted, export_adapted, training_files
+from wordpiece_studio.storage.manifest import TOKENIZER_FILE
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import ROLES
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.session import Session
+    from wordpiece_studio.storage.adapted_vocabulary import Adapting
+
+_DEBOUNCE_MS = 150
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptableVocabulary:
+    """A vocabulary that can be adapted: of a run, or of a folder; `training` is a tenth of what it was trained on."""
+
+    tokenizer: Tokenizer
+    name: str
+    training: TextToAdapt | None = None
+    run: Run | None = None
+    path: str = ""
+    unused: int = 0  # how many tokens are called ``[unused0]`` and so on
+
+
+def vocabulary_to_adapt(source: Run | str) -> AdaptableVocabulary:
+    """Return the final vocabulary of a run, or that of a folder, if it is one of WordPiece."""
+    if isinstance(source, Run):
+        tokenizer: Any = source.new_tokenizer(len(source.history))
+        corpus = corpus_to_divide(source)
+        files = () if corpus is None else tuple(each.file for each in corpus.files)
+        training = None if corpus is None else TextToAdapt(files, corpus.text or "", is_tenth=True)
+        found = AdaptableVocabulary(tokenizer, source.letter, training, source)
+    else:
+        tokenizer, files = load_tokenizer(source), training_files(Path(source))
+        training = TextToAdapt(files, is_tenth=True) if files else None
+        found = AdaptableVocabulary(tokenizer, Path(source).name, training, path=source)
+    check_wordpiece(tokenizer)
+    return replace(found, unused=sum(UNUSED.fullmatch(token) is not None for token in tokenizer.tokens))
+
+
+class Adaptation(QObject):
+    """One extension or pruning, from the choice of a vocabulary to its files."""
+
+    changed = Signal()  # any of the attributes, or of the tasks
+    selected = Signal()  # other tokens are wanted
+
+    def __init__(self, kind: Adapting, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.kind = kind
+        self._session = session
+        self.undo_stack = QUndoStack(self)
+        self.vocabulary: AdaptableVocabulary | None = None
+        self.found: Extension | Pruning | None = None
+        self.wanted: frozenset[str] = frozenset()  # the tokens that are to be added
+        self.edition = 0  # of what was found
+        self.loading = self._task(vocabulary_to_adapt, "The vocabulary cannot be read", self._take_vocabulary)
+        self.searching = self._task(adapted, "The tokens cannot be chosen", self._take_found, in_child=True)
+        self.choosing = self._task(_chosen, "The effect cannot be measured", debounce_ms=_DEBOUNCE_MS)
+        self.exporting = self._task(export_adapted, "The files cannot be exported")
+        self.opening = self._task(opened_runs, "The vocabulary cannot be opened as a run", self._take_runs)
+
+    def _task(
+        self, work: Callable[..., Any], failure: str, take: Callable[..., object] | None = None, **how: Any
+    ) -> Task:
+        task = Task(work, failure, self, on_answer=take, **how)
+        task.changed.connect(self.changed)
+        return task
+
+    @property
+    def tasks(self) -> list[Task]:
+        return self.findChildren(Task)
+
+    def close(self) -> None:
+        for task in self.tasks:
+            task.close()
+
+    # -- the texts
+
+    @property
+    def present_corpus(self) -> TextToAdapt | None:
+        """The corpus of the window, if it has lines."""
+        document = self._session.document
+        if document.is_files:
+            files = tuple(document.files.files)
+            return TextToAdapt(files) if files else None
+        text = document.text
+        return TextToAdapt(text=text) if text.strip() and not is_typed_counts(text) else None
+
+    # -- the vocabulary and the search
+
+    def take(self, source: Run | str) -> None:
+        self.forget()
+        self.vocabulary = None
+        self.loading.run(source)
+
+    def _take_vocabulary(self, vocabulary: AdaptableVocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def search(
+        self, domain: TextToAdapt, general: TextToAdapt | None, number: int, rejected: Iterable[str] = ()
+    ) -> None:
+        assert self.vocabulary is not None
+        self.searching.run(self.kind, self.vocabulary.tokenizer, domain, general, number, tuple(sorted(rejected)))
+
+    def search_without(self, tokens: Iterable[str]) -> None:
+        """Search again; these are left as they are, and others take their place."""
+        assert self.searching.answered is not None
+        kind, tokenizer, domain, general, number, rejected = self.searching.answered
+        self.searching.run(kind, tokenizer, domain, general, number, tuple(sorted({*rejected, *tokens})))
+
+    def forget(self) -> None:
+        """Stop what is going on, and keep nothing that was found."""
+        for task in (self.searching, self.choosing, self.exporting):
+            task.forget()
+        self.undo_stack.clear()
+        self.found, self.wanted = None, frozenset()
+        self.edition += 1
+        self.changed.emit()
+
+    def _take_found(self, found: Extension | Pruning) -> None:
+        self.undo_stack.clear()
+        self.found = found
+        self.wanted = frozenset(found.tokens) if isinstance(found, Extension) else frozenset()
+        self.edition += 1
+
+    # -- which tokens
+
+    def want(self, tokens: Iterable[str], is_wanted: bool = True) -> None:
+        """Add these tokens, or do not; can be undone."""
+        before, chosen = self.wanted, frozenset(tokens)
+        after = before | chosen if is_wanted else before - chosen
+        if after != before:
+            self.undo_stack.push(Command(lambda: self._set_wanted(after), lambda: self._set_wanted(before)))
+
+    def want_first(self, number: int) -> None:
+        """Add the best tokens alone, so many of them; can be undone."""
+        assert isinstance(self.found, Extension)
+        before, after = self.wanted, frozenset(self.found.tokens[:number])
+        if after != before:
+            self.undo_stack.push(Command(lambda: self._set_wanted(after), lambda: self._set_wanted(before)))
+
+    def _set_wanted(self, tokens: frozenset[str]) -> None:
+        self.wanted = tokens
+        if isinstance(self.found, Extension) and len(tokens) != len(self.found.proposals):
+            self.choosing.ask(self.found, tokens)
+        else:
+            self.choosing.stop()
+        self.selected.emit()
+
+    @property
+    def result(self) -> Extension | Pruning | None:
+        """What was found with the wanted tokens alone; None while its effect is being measured."""
+        found = self.found
+        if not isinstance(found, Extension) or len(self.wanted) == len(found.proposals):
+            return found
+        return self.choosing.answer if self.choosing.answered == (found, self.wanted) else None
+
+    # -- the result
+
+    def export(self, folder: Path, *, in_unused: bool, may_replace: bool = False) -> None:
+        self.exporting.run(folder, self.result, in_unused, may_replace)
+
+    def open_result(self, name: str) -> None:
+        """Show what was exported as a run, beside the original, with which it is compared."""
+        assert self.exporting.answered is not None
+        assert self.searching.answered is not None
+        assert self.vocabulary is not None
+        folder, *_ = self.exporting.answered
+        _, _, domain, *_ = self.searching.answered
+        origin = self._session.origin(is_wanted=True)
+        self.opening.run(self.vocabulary, str(folder), name, domain, origin)
+
+    def _take_runs(self, runs: list[Run]) -> None:
+        assert self.opening.answered is not None
+        vocabulary, folder, *_ = self.opening.answered
+        self.opening.forget()
+        if not runs:  # as rows of the comparison alone
+            self._session.figures.open([*([vocabulary.path] if vocabulary.path else []), folder])
+            return
+        shown = self._session.runs
+        original = vocabulary.run if vocabulary.run in shown.all else None
+        for run in runs:
+            shown.add(run)
+            original = original or run
+        if original is not None:
+            shown.set_compared(original, True)
+
+
+def _chosen(found: Extension, tokens: frozenset[str]) -> Extension:
+    return found.chosen(tokens)
+
+
+def opened_runs(
+    vocabulary: AdaptableVocabulary, folder: str, name: str, domain: TextToAdapt, origin: RunOrigin, *,
+    should_stop: Callable[[], bool],
+) -> list[Run]:  # fmt: skip
+    """Return the tokenizer in a folder as a run, after the original if this is no run yet; nothing if it cannot be one.
+
+    Its words are those of the original run, or else of the domain.
+    """
+    result, original = load_tokenizer(folder), vocabulary.run
+    if not isinstance(result, Tokenizer):
+        return []
+    if original is not None:
+        counts, origin = original.counts, original.origin
+    else:
+        steps: dict[str, Any] = {"should_stop": should_stop}
+        steps |= {"normalizer": result.pipeline.normalizer, "pre_tokenizer": result.pipeline.pre_tokenizer}
+        counts = count_words(domain.files, **steps) if domain.files else count_texts([domain.text], **steps)
+    origin = replace(origin, corpus=None)  # it was not trained on it, and must not be trained anew on a part of it
+    named = [(name, folder)] if original is not None else [(vocabulary.name, vocabulary.path), (name, folder)]
+    runs = [_as_run(each, Path(path), counts, origin) for each, path in named]
+    return [run for run in runs if run is not None] if all(run is not None for run in runs) else []
+
+
+def _as_run(name: str, path: Path, counts: WordCounts, origin: RunOrigin) -> Run | None:
+    """Return a tokenizer as a run without steps; None if its special tokens do not come first, as those of runs do."""
+    file, tokenizer = path / TOKENIZER_FILE, load_tokenizer(path)
+    assert isinstance(tokenizer, Tokenizer)
+    vocabulary = tokenizer.vocabulary
+    special, tokens = tuple(vocabulary.special_tokens), tuple(vocabulary.tokens)
+    if not file.is_file() or tokens[: len(special)] != special:
+        return None
+    config = TrainingConfig(
+        vocab_size=len(tokens), special_tokens=special, objective="count",
+        continuing_subword_prefix=vocabulary.continuing_subword_prefix,
+        **{role: getattr(vocabulary, role) for role in ROLES},
+    )  # fmt: skip
+    if config.vocabulary(tokens) != vocabulary:
+        return None
+    learned = Learned("", tokens)
+    library_run = LibraryRun("tokenizers-wordpiece", config, counts, learned, file.read_bytes())
+    history = LibraryHistory(library_run, counts, library := library_run.tokenizer())
+    return Run(
+        counts, config, history, stop_reason="peer", origin=origin, saved_merges=0, name=name, library_run=library_run,
+        library=library,
+    )  # fmt: skip

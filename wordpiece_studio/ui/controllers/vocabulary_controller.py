@@ -1,0 +1,46 @@
+"""Commands that change a vocabulary: extend and prune, each in a window of its own beside the work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.session.adaptation import Adaptation
+from wordpiece_studio.ui.actions import command, tr
+from wordpiece_studio.ui.dialogs.adapt_vocabulary import AdaptWindow
+from wordpiece_studio.ui.workspace import Controller
+
+if TYPE_CHECKING:
+    from wordpiece_studio.storage.adapted_vocabulary import Adapting
+    from wordpiece_studio.ui.workspace import Workspace
+
+
+class VocabularyController(Controller):
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self.open: dict[Adapting, AdaptWindow] = {}
+        self._actions.bind(self)
+
+    @command(
+        tr("E&xtend a vocabulary…"),
+        tr("Find the tokens that a vocabulary lacks for a text, see what they gain, and add them"),
+    )
+    def extend_vocabulary(self) -> None:
+        self._show("extend")
+
+    @command(
+        tr("Prune a &vocabulary…"),
+        tr("Find the tokens that a text does not use, see what removing them changes, and remove them"),
+    )
+    def prune_vocabulary(self) -> None:
+        self._show("prune")
+
+    def _show(self, kind: Adapting) -> None:
+        if kind not in self.open:
+            adaptation = Adaptation(kind, self._session, self)
+            window = self.open[kind] = AdaptWindow(adaptation, self._session, self._window.theme, self._window)
+            window.compared.connect(self._actions.figures.trigger)
+            window.finished.connect(lambda: self._forget(kind))
+        self.open[kind].begin()
+
+    def _forget(self, kind: Adapting) -> None:
+        self.open.pop(kind).adaptation.deleteLater()

@@ -1,0 +1,762 @@
+"""The window that extends or prunes a vocabulary in three steps: vocabulary and texts, tokens, export.
+
+What is chosen and found is in `session/adaptation.py`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QMenu,
+    QMessageBox,
+    QProgressBar,
+    QPushButton,
+    QRadioButton,
+    QSpinBox,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.evaluation.extension import Extension, Pruning
+from wordpiece_studio.session.plural import counted, filled
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.storage.adapted_vocabulary import (
+    ID_MAP_FILE,
+    NEW_TOKENS_FILE,
+    PRUNE_FILE,
+    RESIZE_FILE,
+    TextToAdapt,
+    adapted_names,
+)
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.dialogs.effect_chart import effect_chart
+from wordpiece_studio.ui.dialogs.export_dialog import file_purpose, folder_for
+from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
+from wordpiece_studio.ui.messages import ask, question_box
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, FileDrops, ScreenDialog, combo_box, line_field
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import BuddyLabel, FittingLabel, WholeLabel, plain_label, set_look, shown
+from wordpiece_studio.ui.widgets.table import TableView
+from wordpiece_studio.ui.widgets.token_text import number_text, run_names, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from wordpiece_studio.evaluation.extension import Effect, UnknownWord
+    from wordpiece_studio.session.adaptation import Adaptation
+    from wordpiece_studio.session.session import Session
+    from wordpiece_studio.ui.panes.charts.plot import ChartView
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "adapt_vocabulary")
+_MOST_TOKENS, _MOST_TIMES, _USUAL_TOKENS = 100_000, 1_000_000, 500
+_LONGEST_NAME = 60
+_MOST_NAMES = 6
+_TEXTS, _TOKENS, _EXPORT = range(3)
+
+
+def _kind_name(kind: str) -> str:
+    return {"word": _tr("Word"), "piece": _tr("Piece"), "character": _tr("Character")}[kind]
+
+
+def _reason(word: UnknownWord) -> str:
+    if word.reason.kind == "too-long":
+        return _tr("Longer than the tokenizer’s limit")
+    return filled(_tr("No token for {symbol}"), symbol=token_text(word.reason.symbol))
+
+
+# -- the first step
+
+
+class _TextsPage(QWidget):
+    """Which vocabulary, which texts, how many tokens, and where these go."""
+
+    changed = Signal()
+
+    def __init__(self, adaptation: Adaptation, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._adaptation, self._session = adaptation, session
+        self._folder = ""
+        self._files: dict[str, tuple[str, ...]] = {"domain": (), "general": ()}
+        is_extending = adaptation.kind == "extend"
+        self.vocabulary = combo_box(self, self.tr("Vocabulary"))
+        self.vocabulary.setPlaceholderText(self.tr("Choose a run or a folder"))
+        self.domain = combo_box(self, self.tr("Text of the domain"))
+        self.general = combo_box(self, self.tr("General text"))
+        self.domain.setPlaceholderText(self.tr("Add files"))
+        self.choose_folder = self._button(self.tr("Choose a &folder…"), self._ask_for_folder)
+        self.add_files = self._button(self.tr("&Add files…"), partial(self._ask_for_files, "domain"))
+        self.choose_file = self._button(self.tr("Choose &general files…"), partial(self._ask_for_files, "general"))
+        self.number = QSpinBox(self)
+        self.number.setRange(1, _MOST_TOKENS if is_extending else _MOST_TIMES)
+        self.number.setValue(_USUAL_TOKENS if is_extending else 1)
+        self.number.setGroupSeparatorShown(True)
+        self.number.setSuffix(self.tr(" tokens") if is_extending else "")
+        said = self.tr("Add at &most") if is_extending else self.tr("Remove tokens used fewer ti&mes than")
+        self.number.setAccessibleName(said.replace("&", ""))
+        self.append = QRadioButton(self.tr("At the &end of the vocabulary; every ID stays the same"), self)
+        self.replace = QRadioButton(self)
+        self.append.setChecked(True)
+        places = QButtonGroup(self)
+        for button in (self.append, self.replace):
+            places.addButton(button)
+            button.setVisible(is_extending)
+        self.note = WholeLabel(self, role="hint")
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(10)
+        grid.setColumnStretch(1, 1)
+        rows: tuple[tuple[str, QWidget, QWidget | None], ...] = (
+            (self.tr("&Vocabulary"), self.vocabulary, self.choose_folder),
+            (self.tr("Text of the &domain"), self.domain, self.add_files),
+            (self.tr("General te&xt"), self.general, self.choose_file),
+            (said, self.number, None),
+        )
+        for row, (caption, field, beside) in enumerate(rows):
+            grid.addWidget(BuddyLabel(caption, field, self), row, 0)
+            grid.addWidget(field, row, 1)
+            if beside is not None:
+                grid.addWidget(beside, row, 2)
+        hint = (
+            self.tr("Finds the tokens that the vocabulary lacks for a text, and what they gain on a part of it that is "
+                    "held out, before anything is written.")
+            if is_extending else
+            self.tr("Finds the tokens that a text does not use, and what removing them changes. Special tokens and "
+                    "single characters stay. With longest match no token needs another one, so the others are still "
+                    "found.")
+        )  # fmt: skip
+        lead = plain_label(hint, self, role="hint", wrap=True)
+        below = self.append, self.replace, self.note, 1
+        fill(QVBoxLayout(self), lead, grid, *below, margins=(4, 10, 4, 4), spacing=10)
+        self._fill_vocabularies()
+        self._fill_texts()
+        session.runs.changed.connect(self._fill_vocabularies)
+        session.corpus_taken.connect(self._fill_texts)
+        self.vocabulary.activated.connect(lambda: adaptation.take(self.vocabulary.currentData()))
+        for box in (self.domain, self.general):
+            box.activated.connect(self.changed)
+        self.number.valueChanged.connect(self.changed)
+        places.buttonToggled.connect(self.changed)
+
+    def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text, self, autoDefault=False)
+        button.clicked.connect(act)
+        return button
+
+    # -- what is offered
+
+    def _fill_vocabularies(self) -> None:
+        chosen = self.vocabulary.currentData()
+        runs = self._session.runs
+        names = run_names(runs.all)
+        self.vocabulary.clear()
+        for run in runs.all:
+            title = filled(self.tr("Run {letter}: {name}"), letter=run.letter, name=names[run])
+            self.vocabulary.addItem(shown(title, _LONGEST_NAME), run)
+        if self._folder:
+            self.vocabulary.addItem(shown(display_name(self._folder), 2 * _LONGEST_NAME), self._folder)
+        self.vocabulary.setCurrentIndex(self._place_of(chosen))
+
+    def _place_of(self, source: object) -> int:
+        found = (place for place in range(self.vocabulary.count()) if self.vocabulary.itemData(place) == source)
+        return -1 if source is None else next(found, -1)
+
+    def _fill_texts(self) -> None:
+        domain, general = self.domain.currentData(), self.general.currentData()
+        vocabulary = self._adaptation.vocabulary
+        self.domain.clear()
+        if self._adaptation.present_corpus is not None:
+            name = shown(self._session.corpus_name, _LONGEST_NAME)
+            self.domain.addItem(filled(self.tr("Present corpus: {name}"), name=name), "corpus")
+        self.general.clear()
+        if vocabulary is not None and vocabulary.training is not None:
+            self.general.addItem(self.tr("A tenth of the training text"), "training")
+        for box, which in ((self.domain, "domain"), (self.general, "general")):
+            if files := self._files[which]:
+                names = ", ".join(display_name(Path(path).name) for path in files)
+                box.addItem(shown(filled(self.tr("Files: {names}"), names=names), _LONGEST_NAME), "files")
+        self.general.addItem(self.tr("None"), "none")
+        self.domain.setCurrentIndex(max(self.domain.findData(domain), min(self.domain.count(), 1) - 1))
+        self.general.setCurrentIndex(max(self.general.findData(general), 0))
+
+    def show_vocabulary(self) -> None:
+        """Offer what the vocabulary has: its training text and its unused tokens."""
+        vocabulary = self._adaptation.vocabulary
+        self.general.setCurrentIndex(-1)  # what is best for this one
+        self._fill_texts()
+        unused = 0 if vocabulary is None else vocabulary.unused
+        words = counted(unused, "&In place of [unused0] (1 available)",
+                        "&In place of [unused0], [unused1] and so on ({count} available)")  # fmt: skip
+        self.replace.setText(words)
+        self.replace.setEnabled(unused > 0)
+        if not unused:
+            self.append.setChecked(True)
+
+    # -- what is chosen
+
+    @property
+    def domain_text(self) -> TextToAdapt | None:
+        chosen = self.domain.currentData()
+        return TextToAdapt(self._files["domain"]) if chosen == "files" else self._adaptation.present_corpus
+
+    @property
+    def general_text(self) -> TextToAdapt | None:
+        chosen, vocabulary = self.general.currentData(), self._adaptation.vocabulary
+        if chosen == "training" and vocabulary is not None:
+            return vocabulary.training
+        return TextToAdapt(self._files["general"]) if chosen == "files" else None
+
+    def show_note(self) -> None:
+        self.number.setMaximum(_MOST_TOKENS)
+        vocabulary, said = self._adaptation.vocabulary, ""
+        if self.replace.isChecked() and vocabulary is not None:
+            self.number.setMaximum(vocabulary.unused)
+        elif self._adaptation.kind == "prune":
+            self.number.setMaximum(_MOST_TIMES)
+        if self.general.currentData() == "none":
+            said = self.tr("The effect on general text is unknown. Choose a text to see it.")
+        self.note.show_text(said)
+
+    def take_folder(self, folder: str) -> None:
+        self._folder = folder
+        self._fill_vocabularies()
+        self.vocabulary.setCurrentIndex(self._place_of(folder))
+        self._adaptation.take(folder)
+
+    def take_files(self, which: str, paths: Iterable[str]) -> None:
+        self._files[which] = tuple(paths)
+        self._fill_texts()
+        box = self.domain if which == "domain" else self.general
+        box.setCurrentIndex(box.findData("files"))
+        self.changed.emit()
+
+    def _ask_for_folder(self) -> None:
+        title = self.tr("Choose the folder of a vocabulary")
+        ask_for_place(self.window(), title, "folder", lambda paths: self.take_folder(paths[0]))
+
+    def _ask_for_files(self, which: str) -> None:
+        title = self.tr("Text of the domain") if which == "domain" else self.tr("General text")
+        ask_for_place(self.window(), title, "files", partial(self.take_files, which))
+
+
+# -- the second step
+
+
+class _TokensPage(QWidget):
+    """The tokens, what they change, and the words and tokens of the domain that are behind it."""
+
+    def __init__(self, adaptation: Adaptation, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._adaptation, self._theme = adaptation, theme
+        self._chart: ChartView | None = None
+        self._edition = -1
+        is_extending = adaptation.kind == "extend"
+        name = self.tr("Tokens to add") if is_extending else self.tr("Tokens to remove")
+        self.rows: RecordTableModel[Any] = RecordTableModel(self._columns(), self)
+        self.table = TableView(self.rows, theme, self, name=name, is_sorted=True, several=True)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._show_menu)
+        self.filter = line_field(self, hint=self.tr("Filter"), name=self.tr("Filter the tokens"), clears=True)
+        self.filter.textChanged.connect(self._show_tokens)
+        self.all = self._button(self.tr("&All"), lambda: self._want_shown(is_wanted=True))
+        self.none = self._button(self.tr("N&one"), lambda: self._want_shown(is_wanted=False))
+        self.first = self._button("", self._want_enough)
+        self.undo = self._button(self.tr("&Undo"), adaptation.undo_stack.undo)
+        self.undo.setEnabled(False)
+        adaptation.undo_stack.canUndoChanged.connect(self.undo.setEnabled)
+        for key, act in (("Undo", adaptation.undo_stack.undo), ("Redo", adaptation.undo_stack.redo)):
+            QShortcut(QKeySequence(QKeySequence.StandardKey[key]), self, act)
+        self.said = FittingLabel(self, role="hint")
+        tools = fill(QHBoxLayout(), (self.filter, 1), self.all, self.none, self.first, self.undo, spacing=6)
+        for button in (self.all, self.none, self.first, self.undo):
+            button.setVisible(is_extending)
+        left, right, foot = QWidget(self), QWidget(self), QWidget(self)
+        fill(QVBoxLayout(left), tools, self.said, (self.table, 1), spacing=6)
+        self.effects: RecordTableModel[tuple[str, str, str]] = RecordTableModel(_effect_columns(), self)
+        effects = TableView(self.effects, theme, self, name=self.tr("Metrics before and after"), row_room=4)
+        effects.show_rows(6)
+        effects.setMaximumHeight(effects.minimumHeight() + effects.horizontalHeader().sizeHint().height())
+        self._chart_room = fill(QVBoxLayout())
+        fill(QVBoxLayout(right), (self._chart_room, 1), effects, *([] if is_extending else [1]), spacing=6)
+        self.lists = QTabBar(self, expanding=False, drawBase=False)
+        self.lists.setAccessibleName(self.tr("Why these tokens"))
+        for title in (self.tr("Costly words"), self.tr("Unknown words"), self.tr("Unused tokens")):
+            self.lists.addTab(title)
+        self.lists.currentChanged.connect(self._show_list)
+        self.listed: RecordTableModel[Any] = RecordTableModel((), self)
+        listed = TableView(self.listed, theme, self, name=self.tr("Words and tokens"), row_room=4)
+        fill(QVBoxLayout(foot), self.lists, (listed, 1), spacing=4)
+        foot.setVisible(is_extending)
+        side = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
+        halves = QSplitter(self, childrenCollapsible=False)
+        for splitter, parts in ((side, (right, foot)), (halves, (left, side))):
+            for part in parts:
+                splitter.addWidget(part)
+        side.setSizes([340, 180])
+        halves.setSizes([420, 520])
+        fill(QVBoxLayout(self), (halves, 1), margins=(0, 8, 0, 4))
+        adaptation.selected.connect(self.show_result)
+        theme.changed.connect(self._restyle)
+
+    def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text, self, autoDefault=False)
+        button.clicked.connect(act)
+        return button
+
+    def _columns(self) -> tuple[TableColumn[Any], ...]:
+        if self._adaptation.kind == "prune":
+            return (
+                TableColumn(self.tr("Token"), each_row(lambda row: token_text(row[0])), align=LEFT, stretch=1),
+                TableColumn(self.tr("ID"), each_row(lambda row: row[1]), width="99,999,999"),
+            )
+        wanted = self._adaptation
+        return (
+            TableColumn(
+                self.tr("Token"), each_row(lambda row: row.token), each_row(lambda row: token_text(row.token)),
+                align=LEFT, stretch=1, check=each_row(lambda row: row.token in wanted.wanted),
+                switch=lambda rows, row, is_on: wanted.want([rows[row].token], is_on),
+            ),
+            TableColumn(self.tr("Kind"), each_row(lambda row: _kind_name(row.kind)), align=LEFT, width=_by_contents),
+            TableColumn(
+                self.tr("Saves"), each_row(lambda row: row.saves), width="99,999,999",
+                explanation=self.tr("How many tokens fewer the text takes when the turn of this one comes"),
+            ),
+        )  # fmt: skip
+
+    # -- contents
+
+    def refresh(self) -> None:
+        found, is_new = self._adaptation.found, self._adaptation.edition != self._edition
+        if is_new:
+            self._edition = self._adaptation.edition
+            self.filter.clear()
+            self._show_tokens()
+            self._show_list()
+            enough = found.enough if isinstance(found, Extension) else None
+            self.first.setVisible(bool(enough))
+            self.first.setText(counted(enough or 0, "&First token", "&First {count}"))
+        self.show_result()
+
+    def show_result(self) -> None:
+        found, result = self._adaptation.found, self._adaptation.result
+        if found is None:
+            return
+        self.table.viewport().update()
+        if isinstance(found, Extension):
+            wanted, every = len(self._adaptation.wanted), len(found.proposals)
+            self.said.show_forms(counted(every, "{wanted} of 1 token", "{wanted} of {count} tokens", wanted=wanted))
+        else:
+            size = len(found.tokenizer)
+            self.said.show_forms(
+                counted(len(found.removed), "1 of {size} tokens can go", "{count} of {size} tokens can go", size=size)
+            )
+        self.effects.set_records(_effect_rows(found, result))
+        if self._chart is not None and self.isVisible():
+            self._chart.refresh()
+
+    def show_chart(self) -> None:
+        """Draw the curve, once it is seen."""
+        if self._chart is None and self._adaptation.kind == "extend":
+            # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
+            from wordpiece_studio.ui.panes.charts.plot import ChartView
+
+            source: Any = self._adaptation
+            self._chart = ChartView(effect_chart(), source, self._theme.colors, self)
+            self._chart_room.addWidget(self._chart)
+        self.show_result()
+
+    def _restyle(self) -> None:
+        if self._chart is not None:
+            self._chart.restyle(self._theme.colors)
+            self.show_result()
+
+    def _show_tokens(self) -> None:
+        found, text = self._adaptation.found, self.filter.text().casefold()
+        if isinstance(found, Extension):
+            self.rows.set_records([row for row in found.proposals if text in row.token.casefold()])
+        elif found is not None:
+            ids = found.tokenizer.vocabulary
+            self.rows.set_records([(token, ids.id_of(token)) for token in found.removed if text in token.casefold()])
+        else:
+            self.rows.set_records(())
+
+    def _show_list(self) -> None:
+        found = self._adaptation.found
+        if not isinstance(found, Extension):
+            self.listed.set_records(())
+            return
+        lists = (found.costly_words, _cost_columns), (found.unknown_words, _unknown_columns)
+        records: Sequence[Any]
+        if self.lists.currentIndex() < len(lists):
+            records, columns = lists[self.lists.currentIndex()]
+            self.listed.set_records(records, columns())
+        else:
+            column: TableColumn[Any] = TableColumn(self.tr("Token"), each_row(token_text), align=LEFT, stretch=1)
+            self.listed.set_records(found.unused_tokens, [column])
+
+    # -- which are wanted
+
+    def _want_shown(self, *, is_wanted: bool) -> None:
+        self._adaptation.want([row.token for row in self.rows.records], is_wanted)
+
+    def _want_enough(self) -> None:
+        found = self._adaptation.found
+        if isinstance(found, Extension) and found.enough is not None:
+            self._adaptation.want_first(found.enough)
+
+    @property
+    def selected(self) -> list[str]:
+        rows = [self.rows.records[item] for item in self.table.selected_items().tolist()]
+        return [row[0] if isinstance(row, tuple) else row.token for row in rows]
+
+    def menu(self) -> QMenu:
+        """Return what can be done with the selected tokens."""
+        menu, tokens, adaptation = QMenu(self), self.selected, self._adaptation
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        again = self.tr("&Keep these tokens")
+        if adaptation.kind == "extend":
+            menu.addAction(self.tr("&Include these tokens"), lambda: adaptation.want(tokens))
+            menu.addAction(self.tr("&Exclude these tokens"), lambda: adaptation.want(tokens, is_wanted=False))
+            again = self.tr("&Find others instead of these")
+        menu.addAction(again, lambda: adaptation.search_without(tokens))
+        menu.addAction(self.tr("&Copy"), self.table.copy)
+        return menu
+
+    def _show_menu(self, place: QPoint) -> None:
+        if self.selected:
+            self.menu().popup(self.table.viewport().mapToGlobal(place))
+
+
+def _by_contents(measure: Any, _source: object) -> float:
+    return float(measure.contents)
+
+
+def _effect_columns() -> tuple[TableColumn[Any], ...]:
+    return (
+        TableColumn(_tr("Metric"), each_row(lambda row: row[0]), align=LEFT, stretch=1, width=_by_contents),
+        TableColumn(_tr("Before"), each_row(lambda row: row[1]), width="9,999,999"),
+        TableColumn(_tr("After"), each_row(lambda row: row[2]), width="9,999,999"),
+    )
+
+
+def _effect_rows(found: Extension | Pruning, result: Extension | Pruning | None) -> list[tuple[str, str, str]]:
+    """Return what was measured, before and after; after is not known while it is being measured."""
+    before = len(found.tokenizer)
+    size = None
+    if isinstance(result, Extension):
+        size = before + len(result.proposals)
+    elif result is not None:
+        size = len(result.kept)
+    rows = [(_tr("Vocabulary size"), number_text(before), "…" if size is None else number_text(size))]
+    pairs = (
+        (found.held_out, None if result is None else result.held_out, _tr("held-out text")),
+        (found.general, None if result is None else result.general, _tr("general text")),
+    )
+    for effect, changed, text in pairs:
+        if effect is None:
+            rows.append((filled(_tr("Tokens per word, {text}"), text=text), _tr("unknown"), ""))
+            continue
+        after = _rates(changed, -1) if changed is not None else ("…", "…")
+        names = filled(_tr("Tokens per word, {text}"), text=text), filled(_tr("Unknown tokens, {text}"), text=text)
+        rows += zip(names, _rates(effect, 0), after, strict=True)
+    return rows
+
+
+def _rates(effect: Effect, at: int) -> tuple[str, str]:
+    return f"{effect.tokens_per_word[at]:.4f}", number_text(int(effect.unknown[at]))
+
+
+def _cost_columns() -> list[TableColumn[Any]]:
+    return [
+        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1),
+        TableColumn(_tr("Tokens"), each_row(lambda row: " ".join(map(token_text, row.tokens))), align=LEFT, stretch=1),
+        TableColumn(
+            _tr("Cost"), each_row(lambda row: row.cost), width="9,999,999",
+            explanation=_tr("How often it occurs, times the number of its tokens beyond the first"),
+        ),
+    ]  # fmt: skip
+
+
+def _unknown_columns() -> list[TableColumn[Any]]:
+    return [
+        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1),
+        TableColumn(_tr("Reason"), each_row(_reason), align=LEFT, stretch=1),
+        TableColumn(_tr("Count"), each_row(lambda row: row.count), width="9,999,999"),
+    ]
+
+
+# -- the third step
+
+
+class _PlacePage(QWidget):
+    """Where to, and which files."""
+
+    def __init__(self, adaptation: Adaptation, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._adaptation = adaptation
+        self.place = line_field(self, most=LONGEST_LIST, name=self.tr("Location"))
+        browse = QPushButton(self.tr("C&hoose…"), self, autoDefault=False)
+        browse.clicked.connect(self._ask_for_folder)
+        caption = BuddyLabel(self.tr("L&ocation"), self.place, self, role="heading")
+        location = fill(QHBoxLayout(), caption, (self.place, 1), browse, spacing=8)
+        purposes = {
+            NEW_TOKENS_FILE: self.tr("The IDs of the tokens that spell each new one"),
+            RESIZE_FILE: self.tr("A script that adds the rows of the new tokens to a model"),
+            ID_MAP_FILE: self.tr("The old and the new ID of each token that stays"),
+            PRUNE_FILE: self.tr("A script that removes the rows of the other tokens from a model"),
+        }
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(14)
+        grid.setColumnStretch(1, 1)
+        for row, name in enumerate(adapted_names(adaptation.kind)):
+            grid.addWidget(plain_label(name, self), row, 0)
+            grid.addWidget(plain_label(purposes.get(name) or file_purpose(name), self, role="hint", wrap=True), row, 1)
+        self.opens = QCheckBox(self.tr("Open as a &run next to the original, and compare them"), self)
+        self.opens.setChecked(True)
+        self.said = WholeLabel(self)
+        title = plain_label(self.tr("These files will be written"), self, role="heading")
+        parts = location, title, grid, self.opens, self.said, 1
+        fill(QVBoxLayout(self), *parts, margins=(4, 10, 4, 4), spacing=10)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.place.text().strip()).expanduser().absolute()
+
+    def suggest(self, folder: Path, name: str) -> None:
+        if not self.place.text():
+            self.place.setText(str(folder / name))
+
+    def _ask_for_folder(self) -> None:
+        name = self.folder.name
+        ask_for_place(
+            self.window(), self.tr("Export"), "folder", folder=self.folder.parent, accept=self.tr("Use this folder"),
+            take=lambda paths: self.place.setText(str(folder_for(Path(paths[0]), name))),
+        )  # fmt: skip
+
+
+# -- the window
+
+
+class AdaptWindow(ScreenDialog):
+    """Guides through an `Adaptation`; stays open beside the work until it is closed."""
+
+    compared = Signal()  # the result is no run, but can be compared in the table of metrics
+
+    def __init__(self, adaptation: Adaptation, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        is_extending = adaptation.kind == "extend"
+        title = self.tr("Extend a vocabulary") if is_extending else self.tr("Prune a vocabulary")
+        super().__init__(title, parent, entry="extend" if is_extending else "prune")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.adaptation, self._session = adaptation, session
+        self._wants_tokens = self._is_exported = False  # the search that is running leads to the second step
+        self.steps = QTabBar(self, expanding=False, drawBase=False)
+        self.steps.setAccessibleName(self.tr("Steps"))
+        self.texts = _TextsPage(adaptation, session, self)
+        self.tokens = _TokensPage(adaptation, theme, self)
+        self.export = _PlacePage(adaptation, self)
+        self._pages = QStackedWidget(self)
+        names = self.tr("1  Vocabulary and texts"), self.tr("2  Tokens"), self.tr("3  Export")
+        for page, name in zip((self.texts, self.tokens, self.export), names, strict=True):
+            self._pages.addWidget(page)
+            self.steps.addTab(name)
+        self.error = WholeLabel(self, role="error")
+        self._doing = FittingLabel(self, role="hint")
+        self.progress = QProgressBar(self, textVisible=False)
+        self.progress.setAccessibleName(self.tr("Progress"))
+        buttons, roles = QDialogButtonBox(self), QDialogButtonBox.ButtonRole
+        self.stop = buttons.addButton(self.tr("&Stop"), roles.ActionRole)
+        self.back = buttons.addButton(self.tr("&Back"), roles.ActionRole)
+        self.next = buttons.addButton("", roles.ActionRole)
+        self.stop.setAutoDefault(False)
+        self.back.setAutoDefault(False)
+        set_look(self.next, role="primary")
+        self.next.setDefault(True)
+        parts = self.steps, (self._pages, 1), self.error, self._doing, self.progress, buttons
+        fill(QVBoxLayout(self), *parts, margins=(16, 10, 16, 12), spacing=6)
+        self.stop.clicked.connect(self._stop)
+        self.back.clicked.connect(lambda: self.steps.setCurrentIndex(self.step - 1))
+        self.next.clicked.connect(self._go_on)
+        self.steps.currentChanged.connect(self._show_step)
+        self.texts.changed.connect(self._on_texts_changed)
+        self.export.place.textChanged.connect(self._on_place_changed)
+        adaptation.changed.connect(self.refresh)
+        adaptation.loading.finished.connect(self._on_vocabulary_loaded)
+        adaptation.searching.finished.connect(self._on_searched)
+        adaptation.exporting.finished.connect(self._on_exported)
+        adaptation.opening.finished.connect(self._on_opened)
+        self._drops = FileDrops(self, self.tr("Drop to use as the text of the domain"))
+        self._drops.files_dropped.connect(partial(self.texts.take_files, "domain"))
+        self.size_to(140, 40)
+        run = session.runs.current
+        if run is not None:
+            self.texts.vocabulary.setCurrentIndex(session.runs.all.index(run))
+            adaptation.take(run)
+        self.texts.show_vocabulary()
+        self.refresh()
+
+    @property
+    def step(self) -> int:
+        return self.steps.currentIndex()
+
+    # -- what is shown
+
+    def refresh(self) -> None:
+        adaptation, found = self.adaptation, self.adaptation.found
+        busy = adaptation.searching.is_running or adaptation.exporting.is_running or adaptation.opening.is_running
+        has_tokens = found is not None  # also while others are looked for: the current step must stay possible
+        result = adaptation.result
+        is_change = bool(result.proposals if isinstance(result, Extension) else result is not None and result.removed)
+        for step, is_possible in ((_TOKENS, has_tokens), (_EXPORT, has_tokens and is_change)):
+            if self.steps.isTabEnabled(step) != is_possible:
+                self.steps.setTabEnabled(step, is_possible)
+        can_search = adaptation.vocabulary is not None and self.texts.domain_text is not None
+        can_export = is_change and bool(self.export.place.text().strip())
+        self.next.setEnabled(not busy and (can_search, is_change, can_export or self._is_exported)[self.step])
+        self.back.setEnabled(self.step > _TEXTS and not busy)
+        self.next.setText(self._next_text())
+        self.stop.setVisible(busy)
+        self.texts.setEnabled(not busy)
+        self._show_progress(busy or adaptation.loading.is_running)
+        tasks = (
+            adaptation.loading,
+            adaptation.searching,
+            adaptation.choosing,
+            adaptation.exporting,
+            adaptation.opening,
+        )
+        self.error.show_text(next((str(task.error) for task in tasks if task.error is not None), ""))
+        self.texts.show_note()
+        self.tokens.refresh()
+
+    def _next_text(self) -> str:
+        if self.step < _EXPORT:
+            return self.tr("&Next")
+        return self.tr("&Close") if self._is_exported else self.tr("&Export")
+
+    def _show_progress(self, is_busy: bool) -> None:
+        adaptation = self.adaptation
+        what, done, total = adaptation.searching.progress or ("", 0, 0)
+        words = {
+            "Reading the domain": self.tr("Reading the text of the domain: {percent}%"),
+            "Reading the general text": self.tr("Reading the general text: {percent}%"),
+            "Choosing tokens": self.tr("Choosing tokens: {percent}%"),
+            "Measuring": self.tr("Measuring the effect…"),
+        }
+        said = words.get(what, self.tr("Getting ready…")).format(percent=100 * done // max(total, 1))
+        if adaptation.loading.is_running:
+            said = self.tr("Reading the vocabulary…")
+        elif adaptation.exporting.is_running:
+            said = self.tr("Writing the files…")
+        elif adaptation.opening.is_running:
+            said = self.tr("Opening the result as a run…")
+        self._doing.show_forms(said if is_busy else "")
+        self.progress.setVisible(is_busy)
+        self.progress.setRange(0, total if what != "Measuring" else 0)
+        self.progress.setValue(done)
+
+    def _show_step(self, step: int) -> None:
+        self._pages.setCurrentIndex(step)
+        if step == _TOKENS:
+            self.tokens.show_chart()
+        elif step == _EXPORT and self.adaptation.vocabulary is not None:
+            vocabulary, document = self.adaptation.vocabulary, self._session.document
+            folder = Path.home() if document.path is None else document.path.parent
+            suffix = self.tr("extended") if self.adaptation.kind == "extend" else self.tr("pruned")
+            self.export.suggest(Path(vocabulary.path).parent if vocabulary.path else folder,
+                                f"{vocabulary.name.lower()}-{suffix}")  # fmt: skip
+        self.refresh()
+        self.next.setFocus()
+
+    # -- what is done
+
+    def _go_on(self) -> None:
+        adaptation = self.adaptation
+        if self.step == _TOKENS:
+            self.steps.setCurrentIndex(_EXPORT)
+        elif self.step == _EXPORT and self._is_exported:
+            self.close()
+        elif self.step == _EXPORT:
+            self._export()
+        elif adaptation.found is not None and adaptation.searching.request is not None:
+            self.steps.setCurrentIndex(_TOKENS)
+        elif (domain := self.texts.domain_text) is not None:
+            self._wants_tokens = True
+            adaptation.search(domain, self.texts.general_text, self.texts.number.value())
+
+    def _export(self, *, may_replace: bool = False) -> None:
+        self.adaptation.export(self.export.folder, in_unused=self.texts.replace.isChecked(), may_replace=may_replace)
+
+    def _stop(self) -> None:
+        self._wants_tokens = False
+        for task in (self.adaptation.searching, self.adaptation.exporting, self.adaptation.opening):
+            task.stop()
+
+    def _on_texts_changed(self) -> None:
+        if self.adaptation.found is not None or self.adaptation.searching.error is not None:
+            self.adaptation.forget()  # it was of other texts
+        self.refresh()
+
+    def _on_place_changed(self) -> None:
+        self._is_exported = False
+        self.export.said.show_text("")
+        self.refresh()
+
+    def _on_vocabulary_loaded(self) -> None:
+        self.export.place.clear()
+        self.texts.show_vocabulary()
+        self.refresh()
+
+    def _on_searched(self) -> None:
+        self._is_exported = False
+        self.refresh()
+        if self._wants_tokens:
+            self._wants_tokens = False
+            self.steps.setCurrentIndex(_TOKENS)
+
+    def _on_exported(self, there: tuple[str, ...]) -> None:
+        folder = self.export.folder
+        if there:
+            names = ", ".join(there[:_MOST_NAMES]) + (", …" if len(there) > _MOST_NAMES else "")
+            title = self.tr("Replace files in “{name}”?").format(name=display_name(folder.name))
+            text = self.tr("These files already exist: {names}\n{path}")
+            text = text.format(names=names, path=display_name(folder))
+            yes = QMessageBox.StandardButton.Yes  # Enter twice replaces nothing
+            ask(
+                question_box(self, title, text, {yes: self.tr("&Replace")}),
+                {yes: lambda: self._export(may_replace=True)},
+            )
+            return
+        self._is_exported = True
+        result, vocabulary = self.adaptation.result, self.adaptation.vocabulary
+        assert result is not None
+        assert vocabulary is not None
+        if isinstance(result, Extension):
+            size, name = len(result.extended()), self.tr("{name} + {count} tokens")
+            changed = len(result.proposals)
+        else:
+            size, name, changed = len(result.kept), self.tr("{name} − {count} tokens"), len(result.removed)
+        words = self.tr("Exported {size} tokens to {path}")
+        self.export.said.show_text(filled(words, size=size, path=display_name(folder)))
+        if self.export.opens.isChecked():
+            self.adaptation.open_result(filled(name, name=vocabulary.name, count=changed))
+
+    def _on_opened(self, runs: Sequence[object]) -> None:
+        if not runs:
+            self.compared.emit()
+
+    def done(self, result: int) -> None:
+        self.adaptation.close()
+        super().done(result)
