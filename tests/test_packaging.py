@@ -127,7 +127,7 @@ def test_the_command_lines_run(
     monkeypatch.chdir(tmp_path)
     for path in (tmp_path / "corpus.txt", tmp_path / "texts" / "a.txt"):
         path.parent.mkdir(exist_ok=True)
-        path.write_text("affable people are unable to be unaffable\n", encoding="utf-8")
+        path.write_text("affable people are unable to be unaffable\n" * 20, encoding="utf-8")
     for command in commands_of(page):
         assert cli.run(command) == 0, (command, capsys.readouterr().err)
         written = [
@@ -140,7 +140,7 @@ def test_the_command_lines_are_found() -> None:
     found = {page: [command[0] for command in commands_of(page)] for page in PAGES}
     pages = {page.name: found[page] for page in HELP}
     commands = ["prepare", "lint", "count", "train", "train", "encode", "decode", "tokenize", "explain"]
-    commands += ["evaluate", "compare", "verify"]
+    commands += ["evaluate", "compare", "extend", "prune", "verify"]
     assert found[ROOT / "README.md"] == commands
     assert set(pages["command-line.md"]) == set(commands)
     assert pages["reproducing.md"] == ["train", "verify", "verify"]

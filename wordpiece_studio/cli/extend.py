@@ -153,7 +153,7 @@ def _extension_lines(found: Extension, top: int) -> list[str]:
     lines += ["", *aligned([("costly word", "tokens", "cost"), *costly], names=2)] if costly else []
     unknown = [(printable(each.word), _reason(each.reason), f"{each.count:,}") for each in found.unknown_words[:top]]
     lines += ["", *aligned([("unknown word", "reason", "count"), *unknown], names=2)] if unknown else []
-    return [*lines, "", f"{number_of(len(found.unused_tokens), 'token')} of {len(found.tokenizer):,} never used"]
+    return [*lines, "", f"Unused: {number_of(len(found.unused_tokens), 'token')} of {len(found.tokenizer):,}"]
 
 
 def _reason(reason: Any) -> str:

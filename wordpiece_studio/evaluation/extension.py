@@ -443,7 +443,7 @@ def _checked_includes(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[str]:
                 "The token {token!r} could never be found: the vocabulary's text processing makes {words} of it",
                 "Spell it as text is after processing.",
                 token=token,
-                words=" ".join(map(repr, tokenizer.pipeline.words(word))) or "nothing",
+                words=" ".join(map(repr, tokenizer.pipeline.words(word))),
             )
     return included
 

@@ -160,6 +160,11 @@ class LibraryRun:
         return reads_text(self.trainer) and not self.learned.is_of_lines
 
     @property
+    def is_adapted(self) -> bool:
+        """Whether it is no training: the vocabulary of another one was extended or pruned."""
+        return not self.learned.version
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """The tokens by id."""
         return self.learned.tokens

@@ -25,7 +25,6 @@ from wordpiece_studio.storage.adapted_vocabulary import TextToAdapt, adapted, ex
 from wordpiece_studio.storage.manifest import TOKENIZER_FILE
 from wordpiece_studio.storage.project.contents import Run, RunOrigin
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.adapted_vocabulary import Adapting
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 _DEBOUNCE_MS = 150
 
@@ -82,13 +82,13 @@ class Adaptation(QObject):
         self.found: Extension | Pruning | None = None
         self.wanted: frozenset[str] = frozenset()  # the tokens that are to be added
         self.edition = 0  # of what was found
-        self.loading = self._task(vocabulary_to_adapt, "The vocabulary cannot be read", self._take_vocabulary)
-        self.searching = self._task(adapted, "The tokens cannot be chosen", self._take_found, in_child=True)
-        self.choosing = self._task(_chosen, "The effect cannot be measured", debounce_ms=_DEBOUNCE_MS)
-        self.exporting = self._task(export_adapted, "The files cannot be exported")
-        self.opening = self._task(opened_runs, "The vocabulary cannot be opened as a run", self._take_runs)
+        self.loading = self.task(vocabulary_to_adapt, "The vocabulary cannot be read", self._take_vocabulary)
+        self.searching = self.task(adapted, "The tokens cannot be chosen", self._take_found, in_child=True)
+        self.choosing = self.task(_chosen, "The effect cannot be measured", debounce_ms=_DEBOUNCE_MS)
+        self.exporting = self.task(export_adapted, "The files cannot be exported")
+        self.opening = self.task(opened_runs, "The vocabulary cannot be opened as a run", self._take_runs)
 
-    def _task(
+    def task(
         self, work: Callable[..., Any], failure: str, take: Callable[..., object] | None = None, **how: Any
     ) -> Task:
         task = Task(work, failure, self, on_answer=take, **how)
@@ -190,21 +190,22 @@ class Adaptation(QObject):
         self.exporting.run(folder, self.result, in_unused, may_replace)
 
     def open_result(self, name: str) -> None:
-        """Show what was exported as a run, beside the original, with which it is compared."""
+        """Show what was exported as a run next to the original, with which it is compared."""
         assert self.exporting.answered is not None
         assert self.searching.answered is not None
         assert self.vocabulary is not None
-        folder, *_ = self.exporting.answered
+        folder, found, in_unused, _ = self.exporting.answered
         _, _, domain, *_ = self.searching.answered
-        origin = self._session.origin(is_wanted=True)
-        self.opening.run(self.vocabulary, str(folder), name, domain, origin)
+        tokenizer = found.pruned() if isinstance(found, Pruning) else found.extended(in_unused=in_unused)
+        result = AdaptableVocabulary(tokenizer, name, path=str(folder))
+        self.opening.run(self.vocabulary, result, domain, self._session.origin(is_wanted=True))
 
     def _take_runs(self, runs: list[Run]) -> None:
         assert self.opening.answered is not None
-        vocabulary, folder, *_ = self.opening.answered
+        vocabulary, result, *_ = self.opening.answered
         self.opening.forget()
         if not runs:  # as rows of the comparison alone
-            self._session.figures.open([*([vocabulary.path] if vocabulary.path else []), folder])
+            self._session.figures.open([each.path for each in (vocabulary, result) if each.path])
             return
         shown = self._session.runs
         original = vocabulary.run if vocabulary.run in shown.all else None
@@ -220,33 +221,28 @@ def _chosen(found: Extension, tokens: frozenset[str]) -> Extension:
 
 
 def opened_runs(
-    vocabulary: AdaptableVocabulary, folder: str, name: str, domain: TextToAdapt, origin: RunOrigin, *,
+    original: AdaptableVocabulary, result: AdaptableVocabulary, domain: TextToAdapt, origin: RunOrigin, *,
     should_stop: Callable[[], bool],
 ) -> list[Run]:  # fmt: skip
-    """Return the tokenizer in a folder as a run, after the original if this is no run yet; nothing if it cannot be one.
+    """Return the result as a run, after the original if this is no run yet; nothing if it cannot be one.
 
     Its words are those of the original run, or else of the domain.
     """
-    result, original = load_tokenizer(folder), vocabulary.run
-    if not isinstance(result, Tokenizer):
-        return []
-    if original is not None:
-        counts, origin = original.counts, original.origin
+    if original.run is not None:
+        counts, origin, opened = original.run.counts, original.run.origin, [result]
     else:
+        pipeline, opened = result.tokenizer.pipeline, [original, result]
         steps: dict[str, Any] = {"should_stop": should_stop}
-        steps |= {"normalizer": result.pipeline.normalizer, "pre_tokenizer": result.pipeline.pre_tokenizer}
+        steps |= {"normalizer": pipeline.normalizer, "pre_tokenizer": pipeline.pre_tokenizer}
         counts = count_words(domain.files, **steps) if domain.files else count_texts([domain.text], **steps)
     origin = replace(origin, corpus=None)  # it was not trained on it, and must not be trained anew on a part of it
-    named = [(name, folder)] if original is not None else [(vocabulary.name, vocabulary.path), (name, folder)]
-    runs = [_as_run(each, Path(path), counts, origin) for each, path in named]
-    return [run for run in runs if run is not None] if all(run is not None for run in runs) else []
+    runs = [run for each in opened if (run := _as_run(each, counts, origin)) is not None]
+    return runs if len(runs) == len(opened) else []
 
 
-def _as_run(name: str, path: Path, counts: WordCounts, origin: RunOrigin) -> Run | None:
-    """Return a tokenizer as a run without steps; None if its special tokens do not come first, as those of runs do."""
-    file, tokenizer = path / TOKENIZER_FILE, load_tokenizer(path)
-    assert isinstance(tokenizer, Tokenizer)
-    vocabulary = tokenizer.vocabulary
+def _as_run(adapted: AdaptableVocabulary, counts: WordCounts, origin: RunOrigin) -> Run | None:
+    """Return a vocabulary as a run without steps; None if its special tokens do not come first, as those of runs do."""
+    file, vocabulary = Path(adapted.path) / TOKENIZER_FILE, adapted.tokenizer.vocabulary
     special, tokens = tuple(vocabulary.special_tokens), tuple(vocabulary.tokens)
     if not file.is_file() or tokens[: len(special)] != special:
         return None
@@ -257,10 +253,9 @@ def _as_run(name: str, path: Path, counts: WordCounts, origin: RunOrigin) -> Run
     )  # fmt: skip
     if config.vocabulary(tokens) != vocabulary:
         return None
-    learned = Learned("", tokens)
-    library_run = LibraryRun("tokenizers-wordpiece", config, counts, learned, file.read_bytes())
-    history = LibraryHistory(library_run, counts, library := library_run.tokenizer())
+    library_run = LibraryRun("tokenizers-wordpiece", config, counts, Learned("", tokens), file.read_bytes())
+    library = library_run.tokenizer()
     return Run(
-        counts, config, history, stop_reason="peer", origin=origin, saved_merges=0, name=name, library_run=library_run,
-        library=library,
+        counts, config, LibraryHistory(library_run, counts, library), stop_reason="peer", origin=origin, saved_merges=0,
+        name=adapted.name, library_run=library_run, library=library,
     )  # fmt: skip

@@ -109,6 +109,9 @@ def _joined(*words: str) -> str:
 
 
 def _reason_words(model: TrainerModel) -> str:
+    library_run = None if model.run is None else model.run.library_run
+    if library_run is not None and library_run.is_adapted:
+        return _tr("without a record of merges")
     reasons = {
         "vocab_size": _tr("vocabulary size reached"),
         "no_pair": _tr("no pair left to merge"),
@@ -127,7 +130,7 @@ def why_not_further(model: TrainerModel) -> str:
     if model.config is None:
         return ""
     if model.run is not None and model.run.library_run is not None:
-        return _tr("This run was trained with another library and cannot be continued here.")
+        return _tr("This run was trained with another library, extended or pruned, and cannot be continued here.")
     reasons = {
         "no_pair": _tr("No pair is left to merge: every word is already a single token."),
         "min_frequency": _tr(

@@ -9,8 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 import wordpiece_studio as wps
+from wordpiece_studio import cli
 from wordpiece_studio.evaluation.extension import Extension, Pruning
 from wordpiece_studio.storage.adapted_vocabulary import adapted_names
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,6 +187,51 @@ def test_a_vocabulary_of_a_folder_opens_with_its_extension(small: Adapting, tmp_
     small.wait(lambda: len(runs.all) == 2)
     assert [run.name for run in runs.all] == ["small", f"small + {len(small.adaptation.found.tokens)} tokens"]  # type: ignore[union-attr]
     assert all(run.is_compared for run in runs.all)
+
+
+def test_the_result_is_a_run_of_the_project_like_any_other(small: Adapting, tmp_path: Path) -> None:
+    small.find()
+    small.press_next()
+    small.dialog.export.place.setText(str(tmp_path / "out"))
+    small.press_next()
+    window = small.studio.window
+    small.wait(lambda: len(window.session.runs.all) == 2)
+    save_project(tmp_path / "a.wpstudio", window.project.capture())
+    kept = open_project(tmp_path / "a.wpstudio").runs
+    assert [run.name for run in kept] == [run.name for run in window.session.runs.all]
+    tokens = [run.history.vocabulary(0).tokens for run in kept]
+    assert tokens == [wps.load_tokenizer(folder).tokens for folder in (tmp_path / "small", tmp_path / "out")]
+    assert "trained with" not in window.bar.progress_label.text()
+
+
+def test_the_training_text_of_a_folder_is_the_general_text(small: Adapting, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(["the bath has a stage", "the tug hugs the pen"] * 30), encoding="utf-8")
+    assert cli.run(["train", str(corpus), "--vocab-size", "60", "-o", str(tmp_path / "trained")]) == 0
+    small.dialog.texts.take_folder(str(tmp_path / "trained"))
+    small.wait_loaded()
+    assert small.dialog.texts.general.currentData() == "training"
+    assert not small.dialog.texts.note.text()
+    small.find()
+    found = small.adaptation.found
+    assert isinstance(found, Extension)
+    assert found.general is not None
+    assert small.shown["Tokens per word, general text"][0] == f"{found.general.tokens_per_word[0]:.4f}"
+
+
+def test_a_press_on_the_curve_takes_the_tokens_up_to_there(small: Adapting) -> None:
+    small.find()
+    chart = small.dialog.tokens._chart
+    assert chart is not None
+    small.wait(lambda: chart.drawing is not None)
+    place = chart.plot.place_of(3, 1).toPoint()
+    small.qtbot.mouseClick(chart.plot.viewport(), LEFT, pos=place)
+    assert isinstance(small.adaptation.found, Extension)
+    assert small.adaptation.wanted == frozenset(small.adaptation.found.tokens[:3])
+    small.wait(lambda: small.adaptation.result is not None)
+    small.qtbot.keyClick(chart, Qt.Key.Key_Right)
+    assert len(small.adaptation.wanted) == 4
+    small.wait(lambda: "4 chosen" in chart.readout)
 
 
 def test_files_are_replaced_only_if_wanted(small: Adapting, tmp_path: Path) -> None:

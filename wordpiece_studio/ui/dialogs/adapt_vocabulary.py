@@ -55,7 +55,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, run_names, token
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from wordpiece_studio.evaluation.extension import Effect, UnknownWord
+    from wordpiece_studio.evaluation.extension import CostlyWord, Effect, UnknownWord
     from wordpiece_studio.session.adaptation import Adaptation
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.panes.charts.plot import ChartView
@@ -65,11 +65,16 @@ _tr = partial(QCoreApplication.translate, "adapt_vocabulary")
 _MOST_TOKENS, _MOST_TIMES, _USUAL_TOKENS = 100_000, 1_000_000, 500
 _LONGEST_NAME = 60
 _MOST_NAMES = 6
+_WIDE = "m" * 12  # how wide columns of text are at least
 _TEXTS, _TOKENS, _EXPORT = range(3)
 
 
 def _kind_name(kind: str) -> str:
     return {"word": _tr("Word"), "piece": _tr("Piece"), "character": _tr("Character")}[kind]
+
+
+def _tokens_text(word: CostlyWord) -> str:
+    return " ".join(map(token_text, word.tokens))
 
 
 def _reason(word: UnknownWord) -> str:
@@ -287,7 +292,7 @@ class _TokensPage(QWidget):
         fill(QVBoxLayout(left), tools, self.said, (self.table, 1), spacing=6)
         self.effects: RecordTableModel[tuple[str, str, str]] = RecordTableModel(_effect_columns(), self)
         effects = TableView(self.effects, theme, self, name=self.tr("Metrics before and after"), row_room=4)
-        effects.show_rows(6)
+        effects.show_rows(5)
         effects.setMaximumHeight(effects.minimumHeight() + effects.horizontalHeader().sizeHint().height())
         self._chart_room = fill(QVBoxLayout())
         fill(QVBoxLayout(right), (self._chart_room, 1), effects, *([] if is_extending else [1]), spacing=6)
@@ -308,6 +313,7 @@ class _TokensPage(QWidget):
         side.setSizes([340, 180])
         halves.setSizes([420, 520])
         fill(QVBoxLayout(self), (halves, 1), margins=(0, 8, 0, 4))
+        self._importing = adaptation.task(_chart_view, "The chart cannot be shown")
         adaptation.selected.connect(self.show_result)
         theme.changed.connect(self._restyle)
 
@@ -329,7 +335,7 @@ class _TokensPage(QWidget):
                 align=LEFT, stretch=1, check=each_row(lambda row: row.token in wanted.wanted),
                 switch=lambda rows, row, is_on: wanted.want([rows[row].token], is_on),
             ),
-            TableColumn(self.tr("Kind"), each_row(lambda row: _kind_name(row.kind)), align=LEFT, width=_by_contents),
+            TableColumn(self.tr("Kind"), each_row(lambda row: _kind_name(row.kind)), align=LEFT, width="Character"),
             TableColumn(
                 self.tr("Saves"), each_row(lambda row: row.saves), width="99,999,999",
                 explanation=self.tr("How many tokens fewer the text takes when the turn of this one comes"),
@@ -367,14 +373,16 @@ class _TokensPage(QWidget):
         if self._chart is not None and self.isVisible():
             self._chart.refresh()
 
+    def prepare(self) -> None:
+        """Import what draws the curve, in a thread, while the tokens are being found."""
+        if self._adaptation.kind == "extend":
+            self._importing.ask()
+
     def show_chart(self) -> None:
         """Draw the curve, once it is seen."""
         if self._chart is None and self._adaptation.kind == "extend":
-            # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
-            from wordpiece_studio.ui.panes.charts.plot import ChartView
-
             source: Any = self._adaptation
-            self._chart = ChartView(effect_chart(), source, self._theme.colors, self)
+            self._chart = _chart_view()(effect_chart(), source, self._theme.colors, self)
             self._chart_room.addWidget(self._chart)
         self.show_result()
 
@@ -440,6 +448,13 @@ class _TokensPage(QWidget):
             self.menu().popup(self.table.viewport().mapToGlobal(place))
 
 
+def _chart_view() -> type[ChartView]:
+    # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
+    from wordpiece_studio.ui.panes.charts.plot import ChartView
+
+    return ChartView
+
+
 def _by_contents(measure: Any, _source: object) -> float:
     return float(measure.contents)
 
@@ -481,8 +496,8 @@ def _rates(effect: Effect, at: int) -> tuple[str, str]:
 
 def _cost_columns() -> list[TableColumn[Any]]:
     return [
-        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1),
-        TableColumn(_tr("Tokens"), each_row(lambda row: " ".join(map(token_text, row.tokens))), align=LEFT, stretch=1),
+        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(_tr("Tokens"), each_row(_tokens_text), align=LEFT, stretch=1, width=_WIDE),
         TableColumn(
             _tr("Cost"), each_row(lambda row: row.cost), width="9,999,999",
             explanation=_tr("How often it occurs, times the number of its tokens beyond the first"),
@@ -492,8 +507,8 @@ def _cost_columns() -> list[TableColumn[Any]]:
 
 def _unknown_columns() -> list[TableColumn[Any]]:
     return [
-        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1),
-        TableColumn(_tr("Reason"), each_row(_reason), align=LEFT, stretch=1),
+        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(_tr("Reason"), each_row(_reason), align=LEFT, stretch=1, width=_WIDE),
         TableColumn(_tr("Count"), each_row(lambda row: row.count), width="9,999,999"),
     ]
 
@@ -617,13 +632,12 @@ class AdaptWindow(ScreenDialog):
         adaptation, found = self.adaptation, self.adaptation.found
         busy = adaptation.searching.is_running or adaptation.exporting.is_running or adaptation.opening.is_running
         has_tokens = found is not None  # also while others are looked for: the current step must stay possible
-        result = adaptation.result
-        is_change = bool(result.proposals if isinstance(result, Extension) else result is not None and result.removed)
+        is_change = bool(adaptation.wanted) or (isinstance(found, Pruning) and bool(found.removed))
         for step, is_possible in ((_TOKENS, has_tokens), (_EXPORT, has_tokens and is_change)):
             if self.steps.isTabEnabled(step) != is_possible:
                 self.steps.setTabEnabled(step, is_possible)
         can_search = adaptation.vocabulary is not None and self.texts.domain_text is not None
-        can_export = is_change and bool(self.export.place.text().strip())
+        can_export = is_change and adaptation.result is not None and bool(self.export.place.text().strip())
         self.next.setEnabled(not busy and (can_search, is_change, can_export or self._is_exported)[self.step])
         self.back.setEnabled(self.step > _TEXTS and not busy)
         self.next.setText(self._next_text())
@@ -694,6 +708,7 @@ class AdaptWindow(ScreenDialog):
             self.steps.setCurrentIndex(_TOKENS)
         elif (domain := self.texts.domain_text) is not None:
             self._wants_tokens = True
+            self.tokens.prepare()
             adaptation.search(domain, self.texts.general_text, self.texts.number.value())
 
     def _export(self, *, may_replace: bool = False) -> None:

@@ -57,20 +57,25 @@ class EffectChart(Chart):
         return Drawing(x, y, shapes, room)
 
     def marks(self, source: Any, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
-        found: Extension = source.found
-        place = self._number(source, hovered)
-        height = [float(found.held_out.tokens_per_word[place])]
-        dot = Dots([place], height, "text", Stroke("surface", 1.5))
-        return [Rule(place, Stroke("text" if hovered is None else "muted", style=Qt.PenStyle.DotLine)), dot]
+        place, effects = self._at(source, hovered)
+        dots = [Dots([place], [rate], "text", Stroke("surface", 1.5)) for rate in effects]
+        return [Rule(place, Stroke("text" if hovered is None else "muted", style=Qt.PenStyle.DotLine)), *dots]
 
     def readout(self, source: Any, drawing: Drawing, hovered: float | None) -> str:
-        found: Extension = source.found
-        place = self._number(source, hovered)
-        said = [counted(place, "With the first token", "With the first {count} tokens")]
-        for effect, words in ((found.held_out, _tr("{rate} held out")), (found.general, _tr("{rate} general"))):
-            if effect is not None:
-                said.append(filled(words, rate=f"{effect.tokens_per_word[place]:.4f}"))
-        return " · ".join(said)
+        place, effects = self._at(source, hovered)
+        first = counted(place, "With the first token", "With the first {count} tokens")
+        chosen = counted(place, "With the chosen token", "With the {count} chosen tokens")
+        names = _tr("{rate} held out"), _tr("{rate} general")
+        rates = [filled(name, rate=f"{rate:.4f}") for name, rate in zip(names, effects, strict=False)]
+        return " · ".join([chosen if hovered is None else first, *rates])
+
+    def _at(self, source: Adaptation, hovered: float | None) -> tuple[int, list[float]]:
+        """Return a number of tokens, and tokens per word with so many of the best, or with those that are wanted."""
+        place, result = self._number(source, hovered), source.result
+        found = source.found if hovered is not None else result
+        effects = (found.held_out, found.general) if found is not None else ()
+        at = place if hovered is not None else -1
+        return place, [float(each.tokens_per_word[at]) for each in effects if each is not None]
 
     def press(self, source: Any, drawing: Drawing, place: float) -> None:
         source.want_first(self._number(source, place))

@@ -470,7 +470,8 @@ class HistoryPane(Pane):
                                   "further” to learn merges."),
             "min_value": self.tr("No merges: no pair reaches the minimum merge score."),
             "max_merges": self.tr("No merges were requested. Use “Train further” to learn some."),
-            "peer": self.tr("This run was trained with another library, which does not record merges."),
+            "peer": self.tr("This run has no record of merges: it was trained with another library, extended or "
+                            "pruned."),
             "max_seconds": self.tr("No merges: time ran out before the first one. Use “Train further” to learn some."),
         }  # fmt: skip
         first = self.tr("No merges yet. Use “Next merge” to learn the first one.")

@@ -265,7 +265,7 @@ class Chart(Choice):
         if history is None:
             return _tr("Nothing has been trained yet. Train to see the charts here.")
         if not history.has_steps:
-            return _tr("This run was trained with another library, which does not record merges.")
+            return _tr("This run has no record of merges: it was trained with another library, extended or pruned.")
         if source.history is None:
             return _tr("No merges yet. The charts appear here after the first one.")
         if source.usage.is_counting:

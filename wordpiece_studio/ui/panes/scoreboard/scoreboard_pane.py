@@ -356,7 +356,7 @@ class ScoreboardPane(Pane):
             self.middle.show_nothing(self.tr("Add a text and train to see why each pair is merged."))
             return
         if not self._model.history.has_steps:
-            text = self.tr("This run was trained with another library, which does not record merges.")
+            text = self.tr("This run has no record of merges: it was trained with another library, extended or pruned.")
         elif self._is_learning_at_head():
             text = self.tr("Training is running. Pause, or go back to an earlier step, to see the candidates.")
             can_pause = True

@@ -363,7 +363,7 @@ class TimelinePane(Pane):
         if self._model.history is None:
             return self.tr("Nothing has been trained yet. Train to see the score of every merge here.")
         if not self._model.history.has_steps:
-            why = self.tr("This run was trained with another library, which does not record merges.")
+            why = self.tr("This run has no record of merges: it was trained with another library, extended or pruned.")
             return "" if self._comparison.lanes() else why
         return self.tr("No merges yet. The curve appears here after the first one.")
 

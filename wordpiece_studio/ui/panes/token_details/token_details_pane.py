@@ -447,7 +447,7 @@ class TokenDetailsPane(Pane):
         elif history.scores is not None:
             kind = filled(_tr("score {score}"), score=f"{history.scores[subject.token_id]:.3f}")
         elif not history.has_steps:
-            kind = _tr("trained with another library")
+            kind = _tr("step not recorded")
         elif not subject.birth:
             kind = _tr("in the alphabet from the start")
         elif subject.birth > step:
