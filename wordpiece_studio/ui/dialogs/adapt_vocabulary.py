@@ -7,23 +7,19 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
-    QMenu,
     QMessageBox,
     QProgressBar,
-    QPushButton,
     QRadioButton,
     QSpinBox,
-    QSplitter,
     QStackedWidget,
     QTabBar,
     QVBoxLayout,
@@ -32,55 +28,36 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.evaluation.extension import Extension, Pruning
 from wordpiece_studio.session.plural import counted, filled
-from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
-from wordpiece_studio.storage.adapted_vocabulary import (
-    ID_MAP_FILE,
-    NEW_TOKENS_FILE,
-    PRUNE_FILE,
-    RESIZE_FILE,
-    TextToAdapt,
-    adapted_names,
-)
+from wordpiece_studio.storage import adapted_vocabulary as files
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.effect_chart import effect_chart
+from wordpiece_studio.ui.dialogs.adapt_tokens import TokensPage
 from wordpiece_studio.ui.dialogs.export_dialog import file_purpose, folder_for
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, FileDrops, ScreenDialog, combo_box, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import BuddyLabel, FittingLabel, WholeLabel, plain_label, set_look, shown
-from wordpiece_studio.ui.widgets.table import TableView
-from wordpiece_studio.ui.widgets.token_text import number_text, run_names, token_text
+from wordpiece_studio.ui.widgets.plain import (
+    BuddyLabel,
+    FittingLabel,
+    WholeLabel,
+    plain_label,
+    push_button,
+    set_look,
+    shown,
+)
+from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.evaluation.extension import CostlyWord, Effect, UnknownWord
     from wordpiece_studio.session.adaptation import Adaptation
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_tr = partial(QCoreApplication.translate, "adapt_vocabulary")
 _MOST_TOKENS, _MOST_TIMES, _USUAL_TOKENS = 100_000, 1_000_000, 500
 _LONGEST_NAME = 60
 _MOST_NAMES = 6
-_WIDE = "m" * 12  # how wide columns of text are at least
 _TEXTS, _TOKENS, _EXPORT = range(3)
-
-
-def _kind_name(kind: str) -> str:
-    return {"word": _tr("Word"), "piece": _tr("Piece"), "character": _tr("Character")}[kind]
-
-
-def _tokens_text(word: CostlyWord) -> str:
-    return " ".join(map(token_text, word.tokens))
-
-
-def _reason(word: UnknownWord) -> str:
-    if word.reason.kind == "too-long":
-        return _tr("Longer than the tokenizer’s limit")
-    return filled(_tr("No token for {symbol}"), symbol=token_text(word.reason.symbol))
 
 
 # -- the first step
@@ -102,9 +79,9 @@ class _TextsPage(QWidget):
         self.domain = combo_box(self, self.tr("Text of the domain"))
         self.general = combo_box(self, self.tr("General text"))
         self.domain.setPlaceholderText(self.tr("Add files"))
-        self.choose_folder = self._button(self.tr("Choose a &folder…"), self._ask_for_folder)
-        self.add_files = self._button(self.tr("&Add files…"), partial(self._ask_for_files, "domain"))
-        self.choose_file = self._button(self.tr("Choose &general files…"), partial(self._ask_for_files, "general"))
+        self.choose_folder = push_button(self, self.tr("Choose a &folder…"), self._ask_for_folder)
+        self.add_files = push_button(self, self.tr("&Add files…"), partial(self._ask_for_files, "domain"))
+        self.choose_file = push_button(self, self.tr("Choose &general files…"), partial(self._ask_for_files, "general"))
         self.number = QSpinBox(self)
         self.number.setRange(1, _MOST_TOKENS if is_extending else _MOST_TIMES)
         self.number.setValue(_USUAL_TOKENS if is_extending else 1)
@@ -156,11 +133,6 @@ class _TextsPage(QWidget):
         self.number.valueChanged.connect(self.changed)
         places.buttonToggled.connect(self.changed)
 
-    def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self, autoDefault=False)
-        button.clicked.connect(act)
-        return button
-
     # -- what is offered
 
     def _fill_vocabularies(self) -> None:
@@ -190,8 +162,8 @@ class _TextsPage(QWidget):
         if vocabulary is not None and vocabulary.training is not None:
             self.general.addItem(self.tr("A tenth of the training text"), "training")
         for box, which in ((self.domain, "domain"), (self.general, "general")):
-            if files := self._files[which]:
-                names = ", ".join(display_name(Path(path).name) for path in files)
+            if paths := self._files[which]:
+                names = ", ".join(display_name(Path(path).name) for path in paths)
                 box.addItem(shown(filled(self.tr("Files: {names}"), names=names), _LONGEST_NAME), "files")
         self.general.addItem(self.tr("None"), "none")
         self.domain.setCurrentIndex(max(self.domain.findData(domain), min(self.domain.count(), 1) - 1))
@@ -213,16 +185,16 @@ class _TextsPage(QWidget):
     # -- what is chosen
 
     @property
-    def domain_text(self) -> TextToAdapt | None:
+    def domain_text(self) -> files.TextToAdapt | None:
         chosen = self.domain.currentData()
-        return TextToAdapt(self._files["domain"]) if chosen == "files" else self._adaptation.present_corpus
+        return files.TextToAdapt(self._files["domain"]) if chosen == "files" else self._adaptation.present_corpus
 
     @property
-    def general_text(self) -> TextToAdapt | None:
+    def general_text(self) -> files.TextToAdapt | None:
         chosen, vocabulary = self.general.currentData(), self._adaptation.vocabulary
         if chosen == "training" and vocabulary is not None:
             return vocabulary.training
-        return TextToAdapt(self._files["general"]) if chosen == "files" else None
+        return files.TextToAdapt(self._files["general"]) if chosen == "files" else None
 
     def show_note(self) -> None:
         self.number.setMaximum(_MOST_TOKENS)
@@ -257,262 +229,6 @@ class _TextsPage(QWidget):
         ask_for_place(self.window(), title, "files", partial(self.take_files, which))
 
 
-# -- the second step
-
-
-class _TokensPage(QWidget):
-    """The tokens, what they change, and the words and tokens of the domain that are behind it."""
-
-    def __init__(self, adaptation: Adaptation, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._adaptation, self._theme = adaptation, theme
-        self._chart: ChartView | None = None
-        self._edition = -1
-        is_extending = adaptation.kind == "extend"
-        name = self.tr("Tokens to add") if is_extending else self.tr("Tokens to remove")
-        self.rows: RecordTableModel[Any] = RecordTableModel(self._columns(), self)
-        self.table = TableView(self.rows, theme, self, name=name, is_sorted=True, several=True)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._show_menu)
-        self.filter = line_field(self, hint=self.tr("Filter"), name=self.tr("Filter the tokens"), clears=True)
-        self.filter.textChanged.connect(self._show_tokens)
-        self.all = self._button(self.tr("&All"), lambda: self._want_shown(is_wanted=True))
-        self.none = self._button(self.tr("N&one"), lambda: self._want_shown(is_wanted=False))
-        self.first = self._button("", self._want_enough)
-        self.undo = self._button(self.tr("&Undo"), adaptation.undo_stack.undo)
-        self.undo.setEnabled(False)
-        adaptation.undo_stack.canUndoChanged.connect(self.undo.setEnabled)
-        for key, act in (("Undo", adaptation.undo_stack.undo), ("Redo", adaptation.undo_stack.redo)):
-            QShortcut(QKeySequence(QKeySequence.StandardKey[key]), self, act)
-        self.said = FittingLabel(self, role="hint")
-        tools = fill(QHBoxLayout(), (self.filter, 1), self.all, self.none, self.first, self.undo, spacing=6)
-        for button in (self.all, self.none, self.first, self.undo):
-            button.setVisible(is_extending)
-        left, right, foot = QWidget(self), QWidget(self), QWidget(self)
-        fill(QVBoxLayout(left), tools, self.said, (self.table, 1), spacing=6)
-        self.effects: RecordTableModel[tuple[str, str, str]] = RecordTableModel(_effect_columns(), self)
-        effects = TableView(self.effects, theme, self, name=self.tr("Metrics before and after"), row_room=4)
-        effects.show_rows(5)
-        effects.setMaximumHeight(effects.minimumHeight() + effects.horizontalHeader().sizeHint().height())
-        self._chart_room = fill(QVBoxLayout())
-        fill(QVBoxLayout(right), (self._chart_room, 1), effects, *([] if is_extending else [1]), spacing=6)
-        self.lists = QTabBar(self, expanding=False, drawBase=False)
-        self.lists.setAccessibleName(self.tr("Why these tokens"))
-        for title in (self.tr("Costly words"), self.tr("Unknown words"), self.tr("Unused tokens")):
-            self.lists.addTab(title)
-        self.lists.currentChanged.connect(self._show_list)
-        self.listed: RecordTableModel[Any] = RecordTableModel((), self)
-        listed = TableView(self.listed, theme, self, name=self.tr("Words and tokens"), row_room=4)
-        fill(QVBoxLayout(foot), self.lists, (listed, 1), spacing=4)
-        foot.setVisible(is_extending)
-        side = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
-        halves = QSplitter(self, childrenCollapsible=False)
-        for splitter, parts in ((side, (right, foot)), (halves, (left, side))):
-            for part in parts:
-                splitter.addWidget(part)
-        side.setSizes([340, 180])
-        halves.setSizes([420, 520])
-        fill(QVBoxLayout(self), (halves, 1), margins=(0, 8, 0, 4))
-        self._importing = adaptation.task(_chart_view, "The chart cannot be shown")
-        adaptation.selected.connect(self.show_result)
-        theme.changed.connect(self._restyle)
-
-    def _button(self, text: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self, autoDefault=False)
-        button.clicked.connect(act)
-        return button
-
-    def _columns(self) -> tuple[TableColumn[Any], ...]:
-        if self._adaptation.kind == "prune":
-            return (
-                TableColumn(self.tr("Token"), each_row(lambda row: token_text(row[0])), align=LEFT, stretch=1),
-                TableColumn(self.tr("ID"), each_row(lambda row: row[1]), width="99,999,999"),
-            )
-        wanted = self._adaptation
-        return (
-            TableColumn(
-                self.tr("Token"), each_row(lambda row: row.token), each_row(lambda row: token_text(row.token)),
-                align=LEFT, stretch=1, check=each_row(lambda row: row.token in wanted.wanted),
-                switch=lambda rows, row, is_on: wanted.want([rows[row].token], is_on),
-            ),
-            TableColumn(self.tr("Kind"), each_row(lambda row: _kind_name(row.kind)), align=LEFT, width="Character"),
-            TableColumn(
-                self.tr("Saves"), each_row(lambda row: row.saves), width="99,999,999",
-                explanation=self.tr("How many tokens fewer the text takes when the turn of this one comes"),
-            ),
-        )  # fmt: skip
-
-    # -- contents
-
-    def refresh(self) -> None:
-        found, is_new = self._adaptation.found, self._adaptation.edition != self._edition
-        if is_new:
-            self._edition = self._adaptation.edition
-            self.filter.clear()
-            self._show_tokens()
-            self._show_list()
-            enough = found.enough if isinstance(found, Extension) else None
-            self.first.setVisible(bool(enough))
-            self.first.setText(counted(enough or 0, "&First token", "&First {count}"))
-        self.show_result()
-
-    def show_result(self) -> None:
-        found, result = self._adaptation.found, self._adaptation.result
-        if found is None:
-            return
-        self.table.viewport().update()
-        if isinstance(found, Extension):
-            wanted, every = len(self._adaptation.wanted), len(found.proposals)
-            self.said.show_forms(counted(every, "{wanted} of 1 token", "{wanted} of {count} tokens", wanted=wanted))
-        else:
-            size = len(found.tokenizer)
-            self.said.show_forms(
-                counted(len(found.removed), "1 of {size} tokens can go", "{count} of {size} tokens can go", size=size)
-            )
-        self.effects.set_records(_effect_rows(found, result))
-        if self._chart is not None and self.isVisible():
-            self._chart.refresh()
-
-    def prepare(self) -> None:
-        """Import what draws the curve, in a thread, while the tokens are being found."""
-        if self._adaptation.kind == "extend":
-            self._importing.ask()
-
-    def show_chart(self) -> None:
-        """Draw the curve, once it is seen."""
-        if self._chart is None and self._adaptation.kind == "extend":
-            source: Any = self._adaptation
-            self._chart = _chart_view()(effect_chart(), source, self._theme.colors, self)
-            self._chart_room.addWidget(self._chart)
-        self.show_result()
-
-    def _restyle(self) -> None:
-        if self._chart is not None:
-            self._chart.restyle(self._theme.colors)
-            self.show_result()
-
-    def _show_tokens(self) -> None:
-        found, text = self._adaptation.found, self.filter.text().casefold()
-        if isinstance(found, Extension):
-            self.rows.set_records([row for row in found.proposals if text in row.token.casefold()])
-        elif found is not None:
-            ids = found.tokenizer.vocabulary
-            self.rows.set_records([(token, ids.id_of(token)) for token in found.removed if text in token.casefold()])
-        else:
-            self.rows.set_records(())
-
-    def _show_list(self) -> None:
-        found = self._adaptation.found
-        if not isinstance(found, Extension):
-            self.listed.set_records(())
-            return
-        lists = (found.costly_words, _cost_columns), (found.unknown_words, _unknown_columns)
-        records: Sequence[Any]
-        if self.lists.currentIndex() < len(lists):
-            records, columns = lists[self.lists.currentIndex()]
-            self.listed.set_records(records, columns())
-        else:
-            column: TableColumn[Any] = TableColumn(self.tr("Token"), each_row(token_text), align=LEFT, stretch=1)
-            self.listed.set_records(found.unused_tokens, [column])
-
-    # -- which are wanted
-
-    def _want_shown(self, *, is_wanted: bool) -> None:
-        self._adaptation.want([row.token for row in self.rows.records], is_wanted)
-
-    def _want_enough(self) -> None:
-        found = self._adaptation.found
-        if isinstance(found, Extension) and found.enough is not None:
-            self._adaptation.want_first(found.enough)
-
-    @property
-    def selected(self) -> list[str]:
-        rows = [self.rows.records[item] for item in self.table.selected_items().tolist()]
-        return [row[0] if isinstance(row, tuple) else row.token for row in rows]
-
-    def menu(self) -> QMenu:
-        """Return what can be done with the selected tokens."""
-        menu, tokens, adaptation = QMenu(self), self.selected, self._adaptation
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        again = self.tr("&Keep these tokens")
-        if adaptation.kind == "extend":
-            menu.addAction(self.tr("&Include these tokens"), lambda: adaptation.want(tokens))
-            menu.addAction(self.tr("&Exclude these tokens"), lambda: adaptation.want(tokens, is_wanted=False))
-            again = self.tr("&Find others instead of these")
-        menu.addAction(again, lambda: adaptation.search_without(tokens))
-        menu.addAction(self.tr("&Copy"), self.table.copy)
-        return menu
-
-    def _show_menu(self, place: QPoint) -> None:
-        if self.selected:
-            self.menu().popup(self.table.viewport().mapToGlobal(place))
-
-
-def _chart_view() -> type[ChartView]:
-    # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
-    from wordpiece_studio.ui.panes.charts.plot import ChartView
-
-    return ChartView
-
-
-def _by_contents(measure: Any, _source: object) -> float:
-    return float(measure.contents)
-
-
-def _effect_columns() -> tuple[TableColumn[Any], ...]:
-    return (
-        TableColumn(_tr("Metric"), each_row(lambda row: row[0]), align=LEFT, stretch=1, width=_by_contents),
-        TableColumn(_tr("Before"), each_row(lambda row: row[1]), width="9,999,999"),
-        TableColumn(_tr("After"), each_row(lambda row: row[2]), width="9,999,999"),
-    )
-
-
-def _effect_rows(found: Extension | Pruning, result: Extension | Pruning | None) -> list[tuple[str, str, str]]:
-    """Return what was measured, before and after; after is not known while it is being measured."""
-    before = len(found.tokenizer)
-    size = None
-    if isinstance(result, Extension):
-        size = before + len(result.proposals)
-    elif result is not None:
-        size = len(result.kept)
-    rows = [(_tr("Vocabulary size"), number_text(before), "…" if size is None else number_text(size))]
-    pairs = (
-        (found.held_out, None if result is None else result.held_out, _tr("held-out text")),
-        (found.general, None if result is None else result.general, _tr("general text")),
-    )
-    for effect, changed, text in pairs:
-        if effect is None:
-            rows.append((filled(_tr("Tokens per word, {text}"), text=text), _tr("unknown"), ""))
-            continue
-        after = _rates(changed, -1) if changed is not None else ("…", "…")
-        names = filled(_tr("Tokens per word, {text}"), text=text), filled(_tr("Unknown tokens, {text}"), text=text)
-        rows += zip(names, _rates(effect, 0), after, strict=True)
-    return rows
-
-
-def _rates(effect: Effect, at: int) -> tuple[str, str]:
-    return f"{effect.tokens_per_word[at]:.4f}", number_text(int(effect.unknown[at]))
-
-
-def _cost_columns() -> list[TableColumn[Any]]:
-    return [
-        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(_tr("Tokens"), each_row(_tokens_text), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(
-            _tr("Cost"), each_row(lambda row: row.cost), width="9,999,999",
-            explanation=_tr("How often it occurs, times the number of its tokens beyond the first"),
-        ),
-    ]  # fmt: skip
-
-
-def _unknown_columns() -> list[TableColumn[Any]]:
-    return [
-        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(_tr("Reason"), each_row(_reason), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(_tr("Count"), each_row(lambda row: row.count), width="9,999,999"),
-    ]
-
-
 # -- the third step
 
 
@@ -523,20 +239,19 @@ class _PlacePage(QWidget):
         super().__init__(parent)
         self._adaptation = adaptation
         self.place = line_field(self, most=LONGEST_LIST, name=self.tr("Location"))
-        browse = QPushButton(self.tr("C&hoose…"), self, autoDefault=False)
-        browse.clicked.connect(self._ask_for_folder)
+        browse = push_button(self, self.tr("C&hoose…"), self._ask_for_folder)
         caption = BuddyLabel(self.tr("L&ocation"), self.place, self, role="heading")
         location = fill(QHBoxLayout(), caption, (self.place, 1), browse, spacing=8)
         purposes = {
-            NEW_TOKENS_FILE: self.tr("The IDs of the tokens that spell each new one"),
-            RESIZE_FILE: self.tr("A script that adds the rows of the new tokens to a model"),
-            ID_MAP_FILE: self.tr("The old and the new ID of each token that stays"),
-            PRUNE_FILE: self.tr("A script that removes the rows of the other tokens from a model"),
+            files.NEW_TOKENS_FILE: self.tr("The IDs of the tokens that spell each new one"),
+            files.RESIZE_FILE: self.tr("A script that adds the rows of the new tokens to a model"),
+            files.ID_MAP_FILE: self.tr("The old and the new ID of each token that stays"),
+            files.PRUNE_FILE: self.tr("A script that removes the rows of the other tokens from a model"),
         }
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setColumnStretch(1, 1)
-        for row, name in enumerate(adapted_names(adaptation.kind)):
+        for row, name in enumerate(files.adapted_names(adaptation.kind)):
             grid.addWidget(plain_label(name, self), row, 0)
             grid.addWidget(plain_label(purposes.get(name) or file_purpose(name), self, role="hint", wrap=True), row, 1)
         self.opens = QCheckBox(self.tr("Open as a &run next to the original, and compare them"), self)
@@ -580,7 +295,7 @@ class AdaptWindow(ScreenDialog):
         self.steps = QTabBar(self, expanding=False, drawBase=False)
         self.steps.setAccessibleName(self.tr("Steps"))
         self.texts = _TextsPage(adaptation, session, self)
-        self.tokens = _TokensPage(adaptation, theme, self)
+        self.tokens = TokensPage(adaptation, theme, self)
         self.export = _PlacePage(adaptation, self)
         self._pages = QStackedWidget(self)
         names = self.tr("1  Vocabulary and texts"), self.tr("2  Tokens"), self.tr("3  Export")

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPlainTextEdit,
+    QPushButton,
     QSizePolicy,
     QToolButton,
     QWidget,
@@ -169,6 +170,13 @@ def tool_button(
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     if act is not None:
         (button.toggled if is_switch else button.clicked).connect(act)
+    return button
+
+
+def push_button(parent: QWidget, text: str, act: Callable[[], object]) -> QPushButton:
+    """Return a button of a dialog that calls `act`; Enter does not press it."""
+    button = QPushButton(text, parent, autoDefault=False)
+    button.clicked.connect(act)
     return button
 
 

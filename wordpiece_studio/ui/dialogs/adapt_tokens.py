@@ -1,0 +1,293 @@
+"""The second step of extending or pruning a vocabulary: the tokens, what they change, and the words behind them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QTabBar, QVBoxLayout, QWidget
+
+from wordpiece_studio.evaluation.extension import Extension, Pruning
+from wordpiece_studio.session.plural import counted, filled
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.ui.dialogs.effect_chart import effect_chart
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import FittingLabel, push_button
+from wordpiece_studio.ui.widgets.table import TableView
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.evaluation.extension import CostlyWord, Effect, UnknownWord
+    from wordpiece_studio.session.adaptation import Adaptation
+    from wordpiece_studio.ui.panes.charts.plot import ChartView
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "adapt_tokens")
+_WIDE = "m" * 12  # how wide columns of text are at least
+
+
+def _kind_name(kind: str) -> str:
+    return {"word": _tr("Word"), "piece": _tr("Piece"), "character": _tr("Character")}[kind]
+
+
+def _tokens_text(word: CostlyWord) -> str:
+    return " ".join(map(token_text, word.tokens))
+
+
+def _reason(word: UnknownWord) -> str:
+    if word.reason.kind == "too-long":
+        return _tr("Longer than the tokenizer’s limit")
+    return filled(_tr("No token for {symbol}"), symbol=token_text(word.reason.symbol))
+
+
+class TokensPage(QWidget):
+    """The tokens, what they change, and the words and tokens of the domain that are behind it."""
+
+    def __init__(self, adaptation: Adaptation, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._adaptation, self._theme = adaptation, theme
+        self._chart: ChartView | None = None
+        self._edition = -1
+        is_extending = adaptation.kind == "extend"
+        name = self.tr("Tokens to add") if is_extending else self.tr("Tokens to remove")
+        self.rows: RecordTableModel[Any] = RecordTableModel(self._columns(), self)
+        self.table = TableView(self.rows, theme, self, name=name, is_sorted=True, several=True)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._show_menu)
+        self.filter = line_field(self, hint=self.tr("Filter"), name=self.tr("Filter the tokens"), clears=True)
+        self.filter.textChanged.connect(self._show_tokens)
+        self.all = push_button(self, self.tr("&All"), lambda: self._want_shown(is_wanted=True))
+        self.none = push_button(self, self.tr("N&one"), lambda: self._want_shown(is_wanted=False))
+        self.first = push_button(self, "", self._want_enough)
+        self.undo = push_button(self, self.tr("&Undo"), adaptation.undo_stack.undo)
+        self.undo.setEnabled(False)
+        adaptation.undo_stack.canUndoChanged.connect(self.undo.setEnabled)
+        for key, act in (("Undo", adaptation.undo_stack.undo), ("Redo", adaptation.undo_stack.redo)):
+            QShortcut(QKeySequence(QKeySequence.StandardKey[key]), self, act)
+        self.said = FittingLabel(self, role="hint")
+        tools = fill(QHBoxLayout(), (self.filter, 1), self.all, self.none, self.first, self.undo, spacing=6)
+        for button in (self.all, self.none, self.first, self.undo):
+            button.setVisible(is_extending)
+        left, right, foot = QWidget(self), QWidget(self), QWidget(self)
+        fill(QVBoxLayout(left), tools, self.said, (self.table, 1), spacing=6)
+        self.effects: RecordTableModel[tuple[str, str, str]] = RecordTableModel(_effect_columns(), self)
+        effects = TableView(self.effects, theme, self, name=self.tr("Metrics before and after"), row_room=4)
+        effects.show_rows(5)
+        effects.setMaximumHeight(effects.minimumHeight() + effects.horizontalHeader().sizeHint().height())
+        self._chart_room = fill(QVBoxLayout())
+        fill(QVBoxLayout(right), (self._chart_room, 1), effects, *([] if is_extending else [1]), spacing=6)
+        self.lists = QTabBar(self, expanding=False, drawBase=False)
+        self.lists.setAccessibleName(self.tr("Why these tokens"))
+        for title in (self.tr("Costly words"), self.tr("Unknown words"), self.tr("Unused tokens")):
+            self.lists.addTab(title)
+        self.lists.currentChanged.connect(self._show_list)
+        self.listed: RecordTableModel[Any] = RecordTableModel((), self)
+        listed = TableView(self.listed, theme, self, name=self.tr("Words and tokens"), row_room=4)
+        fill(QVBoxLayout(foot), self.lists, (listed, 1), spacing=4)
+        foot.setVisible(is_extending)
+        side = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
+        halves = QSplitter(self, childrenCollapsible=False)
+        for splitter, parts in ((side, (right, foot)), (halves, (left, side))):
+            for part in parts:
+                splitter.addWidget(part)
+        side.setSizes([340, 180])
+        halves.setSizes([420, 520])
+        fill(QVBoxLayout(self), (halves, 1), margins=(0, 8, 0, 4))
+        self._importing = adaptation.task(_chart_view, "The chart cannot be shown")
+        adaptation.selected.connect(self.show_result)
+        theme.changed.connect(self._restyle)
+
+    def _columns(self) -> tuple[TableColumn[Any], ...]:
+        if self._adaptation.kind == "prune":
+            return (
+                TableColumn(self.tr("Token"), each_row(lambda row: token_text(row[0])), align=LEFT, stretch=1),
+                TableColumn(self.tr("ID"), each_row(lambda row: row[1]), width="99,999,999"),
+            )
+        wanted = self._adaptation
+        return (
+            TableColumn(
+                self.tr("Token"), each_row(lambda row: row.token), each_row(lambda row: token_text(row.token)),
+                align=LEFT, stretch=1, check=each_row(lambda row: row.token in wanted.wanted),
+                switch=lambda rows, row, is_on: wanted.want([rows[row].token], is_on),
+            ),
+            TableColumn(self.tr("Kind"), each_row(lambda row: _kind_name(row.kind)), align=LEFT, width="Character"),
+            TableColumn(
+                self.tr("Saves"), each_row(lambda row: row.saves), width="99,999,999",
+                explanation=self.tr("How many tokens fewer the text takes when the turn of this one comes"),
+            ),
+        )  # fmt: skip
+
+    # -- contents
+
+    def refresh(self) -> None:
+        found, is_new = self._adaptation.found, self._adaptation.edition != self._edition
+        if is_new:
+            self._edition = self._adaptation.edition
+            self.filter.clear()
+            self._show_tokens()
+            self._show_list()
+            enough = found.enough if isinstance(found, Extension) else None
+            self.first.setVisible(bool(enough))
+            self.first.setText(counted(enough or 0, "&First token", "&First {count}"))
+        self.show_result()
+
+    def show_result(self) -> None:
+        found, result = self._adaptation.found, self._adaptation.result
+        if found is None:
+            return
+        self.table.viewport().update()
+        if isinstance(found, Extension):
+            wanted, every = len(self._adaptation.wanted), len(found.proposals)
+            self.said.show_forms(counted(every, "{wanted} of 1 token", "{wanted} of {count} tokens", wanted=wanted))
+        else:
+            size = len(found.tokenizer)
+            self.said.show_forms(
+                counted(len(found.removed), "1 of {size} tokens can go", "{count} of {size} tokens can go", size=size)
+            )
+        self.effects.set_records(_effect_rows(found, result))
+        if self._chart is not None and self.isVisible():
+            self._chart.refresh()
+
+    def prepare(self) -> None:
+        """Import what draws the curve, in a thread, while the tokens are being found."""
+        if self._adaptation.kind == "extend":
+            self._importing.ask()
+
+    def show_chart(self) -> None:
+        """Draw the curve, once it is seen."""
+        if self._chart is None and self._adaptation.kind == "extend":
+            source: Any = self._adaptation
+            self._chart = _chart_view()(effect_chart(), source, self._theme.colors, self)
+            self._chart_room.addWidget(self._chart)
+        self.show_result()
+
+    def _restyle(self) -> None:
+        if self._chart is not None:
+            self._chart.restyle(self._theme.colors)
+            self.show_result()
+
+    def _show_tokens(self) -> None:
+        found, text = self._adaptation.found, self.filter.text().casefold()
+        if isinstance(found, Extension):
+            self.rows.set_records([row for row in found.proposals if text in row.token.casefold()])
+        elif found is not None:
+            ids = found.tokenizer.vocabulary
+            self.rows.set_records([(token, ids.id_of(token)) for token in found.removed if text in token.casefold()])
+        else:
+            self.rows.set_records(())
+
+    def _show_list(self) -> None:
+        found = self._adaptation.found
+        if not isinstance(found, Extension):
+            self.listed.set_records(())
+            return
+        lists = (found.costly_words, _cost_columns), (found.unknown_words, _unknown_columns)
+        records: Sequence[Any]
+        if self.lists.currentIndex() < len(lists):
+            records, columns = lists[self.lists.currentIndex()]
+            self.listed.set_records(records, columns())
+        else:
+            column: TableColumn[Any] = TableColumn(self.tr("Token"), each_row(token_text), align=LEFT, stretch=1)
+            self.listed.set_records(found.unused_tokens, [column])
+
+    # -- which are wanted
+
+    def _want_shown(self, *, is_wanted: bool) -> None:
+        self._adaptation.want([row.token for row in self.rows.records], is_wanted)
+
+    def _want_enough(self) -> None:
+        found = self._adaptation.found
+        if isinstance(found, Extension) and found.enough is not None:
+            self._adaptation.want_first(found.enough)
+
+    @property
+    def selected(self) -> list[str]:
+        rows = [self.rows.records[item] for item in self.table.selected_items().tolist()]
+        return [row[0] if isinstance(row, tuple) else row.token for row in rows]
+
+    def menu(self) -> QMenu:
+        """Return what can be done with the selected tokens."""
+        menu, tokens, adaptation = QMenu(self), self.selected, self._adaptation
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        again = self.tr("&Keep these tokens")
+        if adaptation.kind == "extend":
+            menu.addAction(self.tr("&Include these tokens"), lambda: adaptation.want(tokens))
+            menu.addAction(self.tr("&Exclude these tokens"), lambda: adaptation.want(tokens, is_wanted=False))
+            again = self.tr("&Find others instead of these")
+        menu.addAction(again, lambda: adaptation.search_without(tokens))
+        menu.addAction(self.tr("&Copy"), self.table.copy)
+        return menu
+
+    def _show_menu(self, place: QPoint) -> None:
+        if self.selected:
+            self.menu().popup(self.table.viewport().mapToGlobal(place))
+
+
+def _chart_view() -> type[ChartView]:
+    # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
+    from wordpiece_studio.ui.panes.charts.plot import ChartView
+
+    return ChartView
+
+
+def _by_contents(measure: Any, _source: object) -> float:
+    return float(measure.contents)
+
+
+def _effect_columns() -> tuple[TableColumn[Any], ...]:
+    return (
+        TableColumn(_tr("Metric"), each_row(lambda row: row[0]), align=LEFT, stretch=1, width=_by_contents),
+        TableColumn(_tr("Before"), each_row(lambda row: row[1]), width="9,999,999"),
+        TableColumn(_tr("After"), each_row(lambda row: row[2]), width="9,999,999"),
+    )
+
+
+def _effect_rows(found: Extension | Pruning, result: Extension | Pruning | None) -> list[tuple[str, str, str]]:
+    """Return what was measured, before and after; after is not known while it is being measured."""
+    before = len(found.tokenizer)
+    size = None
+    if isinstance(result, Extension):
+        size = before + len(result.proposals)
+    elif result is not None:
+        size = len(result.kept)
+    rows = [(_tr("Vocabulary size"), number_text(before), "…" if size is None else number_text(size))]
+    pairs = (
+        (found.held_out, None if result is None else result.held_out, _tr("held-out text")),
+        (found.general, None if result is None else result.general, _tr("general text")),
+    )
+    for effect, changed, text in pairs:
+        if effect is None:
+            rows.append((filled(_tr("Tokens per word, {text}"), text=text), _tr("unknown"), ""))
+            continue
+        after = _rates(changed, -1) if changed is not None else ("…", "…")
+        names = filled(_tr("Tokens per word, {text}"), text=text), filled(_tr("Unknown tokens, {text}"), text=text)
+        rows += zip(names, _rates(effect, 0), after, strict=True)
+    return rows
+
+
+def _rates(effect: Effect, at: int) -> tuple[str, str]:
+    return f"{effect.tokens_per_word[at]:.4f}", number_text(int(effect.unknown[at]))
+
+
+def _cost_columns() -> list[TableColumn[Any]]:
+    return [
+        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(_tr("Tokens"), each_row(_tokens_text), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(
+            _tr("Cost"), each_row(lambda row: row.cost), width="9,999,999",
+            explanation=_tr("How often it occurs, times the number of its tokens beyond the first"),
+        ),
+    ]  # fmt: skip
+
+
+def _unknown_columns() -> list[TableColumn[Any]]:
+    return [
+        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(_tr("Reason"), each_row(_reason), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(_tr("Count"), each_row(lambda row: row.count), width="9,999,999"),
+    ]
