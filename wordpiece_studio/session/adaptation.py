@@ -156,15 +156,12 @@ class Adaptation(QObject):
 
     def want(self, tokens: Iterable[str], is_wanted: bool = True) -> None:
         """Add these tokens, or do not; can be undone."""
-        before, chosen = self.wanted, frozenset(tokens)
-        after = before | chosen if is_wanted else before - chosen
-        if after != before:
-            self.undo_stack.push(Command(lambda: self._set_wanted(after), lambda: self._set_wanted(before)))
+        chosen = frozenset(tokens)
+        self.want_only(self.wanted | chosen if is_wanted else self.wanted - chosen)
 
-    def want_first(self, number: int) -> None:
-        """Add the best tokens alone, so many of them; can be undone."""
-        assert isinstance(self.found, Extension)
-        before, after = self.wanted, frozenset(self.found.tokens[:number])
+    def want_only(self, tokens: Iterable[str]) -> None:
+        """Add these tokens and no others; can be undone."""
+        before, after = self.wanted, frozenset(tokens)
         if after != before:
             self.undo_stack.push(Command(lambda: self._set_wanted(after), lambda: self._set_wanted(before)))
 
@@ -198,7 +195,12 @@ class Adaptation(QObject):
         _, _, domain, *_ = self.searching.answered
         tokenizer = found.pruned() if isinstance(found, Pruning) else found.extended(in_unused=in_unused)
         result = AdaptableVocabulary(tokenizer, name, path=str(folder))
-        self.opening.run(self.vocabulary, result, domain, self._session.origin(is_wanted=True))
+        if domain == self.present_corpus:
+            origin = self._session.origin(is_wanted=True)
+        else:
+            first = next(iter(domain.files), "")
+            origin = RunOrigin(is_wanted=True, corpus_name=Path(first if isinstance(first, str) else first.path).name)
+        self.opening.run(self.vocabulary, result, domain, origin)
 
     def _take_runs(self, runs: list[Run]) -> None:
         assert self.opening.answered is not None
@@ -229,7 +231,7 @@ def opened_runs(
     Its words are those of the original run, or else of the domain.
     """
     if original.run is not None:
-        counts, origin, opened = original.run.counts, original.run.origin, [result]
+        counts, origin, opened = original.run.counts, replace(original.run.origin, is_wanted=True), [result]
     else:
         pipeline, opened = result.tokenizer.pipeline, [original, result]
         steps: dict[str, Any] = {"should_stop": should_stop}

@@ -187,6 +187,8 @@ def test_a_vocabulary_of_a_folder_opens_with_its_extension(small: Adapting, tmp_
     small.wait(lambda: len(runs.all) == 2)
     assert [run.name for run in runs.all] == ["small", f"small + {len(small.adaptation.found.tokens)} tokens"]  # type: ignore[union-attr]
     assert all(run.is_compared for run in runs.all)
+    assert runs.all[0].origin.corpus_name == "domain.txt"  # not the corpus of the window, which has other words
+    assert small.studio.window.session.counting.counts is not runs.all[0].counts
 
 
 def test_the_result_is_a_run_of_the_project_like_any_other(small: Adapting, tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_the_result_is_a_run_of_the_project_like_any_other(small: Adapting, tmp_
     small.wait(lambda: len(window.session.runs.all) == 2)
     save_project(tmp_path / "a.wpstudio", window.project.capture())
     kept = open_project(tmp_path / "a.wpstudio").runs
-    tokens = [run.history.vocabulary(0).tokens for run in kept]
+    tokens = sorted((run.history.vocabulary(0).tokens for run in kept), key=len)
     assert tokens == [wps.load_tokenizer(folder).tokens for folder in (tmp_path / "small", tmp_path / "out")]
     assert "trained with" not in window.bar.progress_label.text()
 

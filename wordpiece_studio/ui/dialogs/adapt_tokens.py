@@ -203,7 +203,7 @@ class TokensPage(QWidget):
     def _want_enough(self) -> None:
         found = self._adaptation.found
         if isinstance(found, Extension) and found.enough is not None:
-            self._adaptation.want_first(found.enough)
+            self._adaptation.want_only(found.tokens[: found.enough])
 
     @property
     def selected(self) -> list[str]:

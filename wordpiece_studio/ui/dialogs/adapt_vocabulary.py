@@ -5,6 +5,7 @@ What is chosen and found is in `session/adaptation.py`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -263,7 +264,10 @@ class _PlacePage(QWidget):
 
     @property
     def folder(self) -> Path:
-        return Path(self.place.text().strip()).expanduser().absolute()
+        place = Path(self.place.text().strip())
+        with suppress(RuntimeError):  # no user is called "~name": then it is a plain name
+            place = place.expanduser()
+        return place.absolute()
 
     def suggest(self, folder: Path, name: str) -> None:
         if not self.place.text():
@@ -441,6 +445,7 @@ class AdaptWindow(ScreenDialog):
 
     def _on_place_changed(self) -> None:
         self._is_exported = False
+        self.adaptation.exporting.stop()
         self.export.said.show_text("")
         self.refresh()
 

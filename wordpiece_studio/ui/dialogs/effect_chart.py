@@ -78,12 +78,12 @@ class EffectChart(Chart):
         return place, [float(each.tokens_per_word[at]) for each in effects if each is not None]
 
     def press(self, source: Any, drawing: Drawing, place: float) -> None:
-        source.want_first(self._number(source, place))
+        source.want_only(source.found.tokens[: self._number(source, place)])
 
     def move(self, source: Any, drawing: Drawing, key: Qt.Key) -> bool:
         by = dict(zip(self.kept_keys, (-1, 1, -_TEN, _TEN), strict=True)).get(key)
         if by is not None:
-            source.want_first(self._number(source, len(source.wanted) + by))
+            source.want_only(source.found.tokens[: self._number(source, len(source.wanted) + by)])
         return by is not None
 
     def _number(self, source: Adaptation, place: float | None) -> int:
