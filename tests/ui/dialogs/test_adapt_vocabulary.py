@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
 import wordpiece_studio as wps
 from wordpiece_studio import cli
@@ -119,6 +119,42 @@ def test_a_run_is_extended_by_mouse_and_opens_beside_its_original(studio: Studio
     shown = runs.current.tokenizer_at(0)
     assert [shown.encode(line).ids for line in DOMAIN[:3]] == [tokenizer.encode(line).ids for line in DOMAIN[:3]]
     assert adapting.dialog.next.text() == "&Close"
+
+
+def test_which_500_tokens_and_what_they_gain_takes_ten_clicks(
+    empty_studio: Studio, folder: Path, domain: Path, tmp_path: Path
+) -> None:
+    empty_studio.window.show()
+    clicks = ["menu", "command"]
+    adapting = Adapting(empty_studio, "extend")
+    dialog = adapting.dialog
+
+    def click(button: QPushButton) -> None:
+        adapting.wait(button.isEnabled)
+        clicks.append(button.text())
+        adapting.qtbot.mouseClick(button, LEFT)
+
+    def choose(path: Path) -> None:
+        (asked,) = [each for each in dialog.findChildren(QFileDialog) if each.isVisible()]
+        asked.selectFile(str(path))
+        asked.accept()
+
+    click(dialog.texts.choose_folder)
+    choose(folder)
+    clicks += ["the folder", "Choose"]
+    adapting.wait_loaded()
+    click(dialog.texts.add_files)
+    choose(domain)
+    clicks += ["the file, twice"]
+    click(dialog.next)
+    adapting.wait(lambda: dialog.step == 1)
+    assert adapting.shown["Tokens per word, held-out text"][0] > adapting.shown["Tokens per word, held-out text"][1]
+    click(dialog.next)
+    assert dialog.export.folder.name == "small-extended"
+    click(dialog.next)
+    adapting.wait(lambda: (tmp_path / "small-extended" / "tokenizer.json").exists())
+    adapting.wait(lambda: not adapting.adaptation.opening.is_running)
+    assert len(clicks) == 10, clicks
 
 
 def test_the_tokens_are_chosen_one_by_one_and_it_can_be_undone(small: Adapting) -> None:

@@ -311,7 +311,7 @@ class AdaptWindow(ScreenDialog):
         self.progress = QProgressBar(self, textVisible=False)
         self.progress.setAccessibleName(self.tr("Progress"))
         buttons, roles = QDialogButtonBox(self), QDialogButtonBox.ButtonRole
-        self.stop = buttons.addButton(self.tr("&Stop"), roles.ActionRole)
+        self.stop = buttons.addButton(self.tr("&Stop"), roles.ResetRole)
         self.back = buttons.addButton(self.tr("&Back"), roles.ActionRole)
         self.next = buttons.addButton("", roles.ActionRole)
         self.stop.setAutoDefault(False)
