@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.evaluation.extension import CostlyWord, Effect, UnknownWord
+    from wordpiece_studio.evaluation.extension import Effect, UnknownWord
     from wordpiece_studio.session.adaptation import Adaptation
     from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -33,10 +33,6 @@ _WIDE = "m" * 12  # how wide columns of text are at least
 
 def _kind_name(kind: str) -> str:
     return {"word": _tr("Word"), "piece": _tr("Piece"), "character": _tr("Character")}[kind]
-
-
-def _tokens_text(word: CostlyWord) -> str:
-    return " ".join(map(token_text, word.tokens))
 
 
 def _reason(word: UnknownWord) -> str:
@@ -125,8 +121,8 @@ class TokensPage(QWidget):
     # -- contents
 
     def refresh(self) -> None:
-        found, is_new = self._adaptation.found, self._adaptation.edition != self._edition
-        if is_new:
+        found = self._adaptation.found
+        if self._adaptation.edition != self._edition:
             self._edition = self._adaptation.edition
             self.filter.clear()
             self._show_tokens()
@@ -149,7 +145,8 @@ class TokensPage(QWidget):
             self.said.show_forms(
                 counted(len(found.removed), "1 of {size} tokens can go", "{count} of {size} tokens can go", size=size)
             )
-        self.effects.set_records(_effect_rows(found, result))
+        if (rows := _effect_rows(found, result)) != self.effects.records:
+            self.effects.set_records(rows)
         if self._chart is not None and self.isVisible():
             self._chart.refresh()
 
@@ -235,13 +232,9 @@ def _chart_view() -> type[ChartView]:
     return ChartView
 
 
-def _by_contents(measure: Any, _source: object) -> float:
-    return float(measure.contents)
-
-
 def _effect_columns() -> tuple[TableColumn[Any], ...]:
     return (
-        TableColumn(_tr("Metric"), each_row(lambda row: row[0]), align=LEFT, stretch=1, width=_by_contents),
+        TableColumn(_tr("Metric"), each_row(lambda row: row[0]), align=LEFT, stretch=1, width=_WIDE * 2),
         TableColumn(_tr("Before"), each_row(lambda row: row[1]), width="9,999,999"),
         TableColumn(_tr("After"), each_row(lambda row: row[2]), width="9,999,999"),
     )
@@ -277,7 +270,10 @@ def _rates(effect: Effect, at: int) -> tuple[str, str]:
 def _cost_columns() -> list[TableColumn[Any]]:
     return [
         TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(_tr("Tokens"), each_row(_tokens_text), align=LEFT, stretch=1, width=_WIDE),
+        TableColumn(
+            _tr("Tokens"), each_row(lambda row: " ".join(map(token_text, row.tokens))), align=LEFT, stretch=1,
+            width=_WIDE,
+        ),
         TableColumn(
             _tr("Cost"), each_row(lambda row: row.cost), width="9,999,999",
             explanation=_tr("How often it occurs, times the number of its tokens beyond the first"),

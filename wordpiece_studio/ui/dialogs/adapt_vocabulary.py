@@ -8,14 +8,13 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QDialogButtonBox,
-    QGridLayout,
     QHBoxLayout,
     QMessageBox,
     QProgressBar,
@@ -36,7 +35,7 @@ from wordpiece_studio.ui.dialogs.export_dialog import file_purpose, folder_for
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
 from wordpiece_studio.ui.messages import ask, question_box
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, FileDrops, ScreenDialog, combo_box, line_field
-from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.pane import fill, grid_in
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     FittingLabel,
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_MOST_TOKENS, _MOST_TIMES, _USUAL_TOKENS = 100_000, 1_000_000, 500
+_MOST, _USUAL_TOKENS = 100_000, 500
 _LONGEST_NAME = 60
 _MOST_NAMES = 6
 _TEXTS, _TOKENS, _EXPORT = range(3)
@@ -84,35 +83,31 @@ class _TextsPage(QWidget):
         self.add_files = push_button(self, self.tr("&Add files…"), partial(self._ask_for_files, "domain"))
         self.choose_file = push_button(self, self.tr("Choose &general files…"), partial(self._ask_for_files, "general"))
         self.number = QSpinBox(self)
-        self.number.setRange(1, _MOST_TOKENS if is_extending else _MOST_TIMES)
+        self.number.setRange(1, _MOST)
         self.number.setValue(_USUAL_TOKENS if is_extending else 1)
         self.number.setGroupSeparatorShown(True)
         self.number.setSuffix(self.tr(" tokens") if is_extending else "")
         said = self.tr("Add at &most") if is_extending else self.tr("Remove tokens used fewer ti&mes than")
         self.number.setAccessibleName(said.replace("&", ""))
         self.append = QRadioButton(self.tr("At the &end of the vocabulary; every ID stays the same"), self)
-        self.replace = QRadioButton(self)
         self.append.setChecked(True)
+        self.replace = QRadioButton(self)
         places = QButtonGroup(self)
         for button in (self.append, self.replace):
             places.addButton(button)
             button.setVisible(is_extending)
         self.note = WholeLabel(self, role="hint")
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(10)
+        grid = grid_in(None, (0, 0, 0, 0), across=12, down=10)
         grid.setColumnStretch(1, 1)
-        rows: tuple[tuple[str, QWidget, QWidget | None], ...] = (
+        rows: tuple[tuple[Any, ...], ...] = (
             (self.tr("&Vocabulary"), self.vocabulary, self.choose_folder),
             (self.tr("Text of the &domain"), self.domain, self.add_files),
             (self.tr("General te&xt"), self.general, self.choose_file),
-            (said, self.number, None),
+            (said, self.number),
         )
-        for row, (caption, field, beside) in enumerate(rows):
-            grid.addWidget(BuddyLabel(caption, field, self), row, 0)
-            grid.addWidget(field, row, 1)
-            if beside is not None:
-                grid.addWidget(beside, row, 2)
+        for row, (caption, field, *beside) in enumerate(rows):
+            for column, part in enumerate((BuddyLabel(caption, field, self), field, *beside)):
+                grid.addWidget(part, row, column)
         hint = (
             self.tr("Finds the tokens that the vocabulary lacks for a text, and what they gain on a part of it that is "
                     "held out, before anything is written.")
@@ -176,9 +171,10 @@ class _TextsPage(QWidget):
         self.general.setCurrentIndex(-1)  # what is best for this one
         self._fill_texts()
         unused = 0 if vocabulary is None else vocabulary.unused
-        words = counted(unused, "&In place of [unused0] (1 available)",
-                        "&In place of [unused0], [unused1] and so on ({count} available)")  # fmt: skip
-        self.replace.setText(words)
+        self.replace.setText(
+            counted(unused, "&In place of [unused0] (1 available)",
+                    "&In place of [unused0], [unused1] and so on ({count} available)")
+        )  # fmt: skip
         self.replace.setEnabled(unused > 0)
         if not unused:
             self.append.setChecked(True)
@@ -198,12 +194,9 @@ class _TextsPage(QWidget):
         return files.TextToAdapt(self._files["general"]) if chosen == "files" else None
 
     def show_note(self) -> None:
-        self.number.setMaximum(_MOST_TOKENS)
         vocabulary, said = self._adaptation.vocabulary, ""
-        if self.replace.isChecked() and vocabulary is not None:
-            self.number.setMaximum(vocabulary.unused)
-        elif self._adaptation.kind == "prune":
-            self.number.setMaximum(_MOST_TIMES)
+        is_limited = self.replace.isChecked() and vocabulary is not None
+        self.number.setMaximum(vocabulary.unused if is_limited and vocabulary is not None else _MOST)
         if self.general.currentData() == "none":
             said = self.tr("The effect on general text is unknown. Choose a text to see it.")
         self.note.show_text(said)
@@ -249,8 +242,7 @@ class _PlacePage(QWidget):
             files.ID_MAP_FILE: self.tr("The old and the new ID of each token that stays"),
             files.PRUNE_FILE: self.tr("A script that removes the rows of the other tokens from a model"),
         }
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(14)
+        grid = grid_in(None, (0, 0, 0, 0), across=14, down=6)
         grid.setColumnStretch(1, 1)
         for row, name in enumerate(files.adapted_names(adaptation.kind)):
             grid.addWidget(plain_label(name, self), row, 0)
@@ -352,32 +344,20 @@ class AdaptWindow(ScreenDialog):
         busy = adaptation.searching.is_running or adaptation.exporting.is_running or adaptation.opening.is_running
         has_tokens = found is not None  # also while others are looked for: the current step must stay possible
         is_change = bool(adaptation.wanted) or (isinstance(found, Pruning) and bool(found.removed))
-        for step, is_possible in ((_TOKENS, has_tokens), (_EXPORT, has_tokens and is_change)):
-            if self.steps.isTabEnabled(step) != is_possible:
-                self.steps.setTabEnabled(step, is_possible)
+        self.steps.setTabEnabled(_TOKENS, has_tokens)
+        self.steps.setTabEnabled(_EXPORT, has_tokens and is_change)
         can_search = adaptation.vocabulary is not None and self.texts.domain_text is not None
         can_export = is_change and adaptation.result is not None and bool(self.export.place.text().strip())
         self.next.setEnabled(not busy and (can_search, is_change, can_export or self._is_exported)[self.step])
         self.back.setEnabled(self.step > _TEXTS and not busy)
-        self.next.setText(self._next_text())
+        last = self.tr("&Close") if self._is_exported else self.tr("&Export")
+        self.next.setText(last if self.step == _EXPORT else self.tr("&Next"))
         self.stop.setVisible(busy)
         self.texts.setEnabled(not busy)
         self._show_progress(busy or adaptation.loading.is_running)
-        tasks = (
-            adaptation.loading,
-            adaptation.searching,
-            adaptation.choosing,
-            adaptation.exporting,
-            adaptation.opening,
-        )
-        self.error.show_text(next((str(task.error) for task in tasks if task.error is not None), ""))
+        self.error.show_text(next((str(task.error) for task in adaptation.tasks if task.error is not None), ""))
         self.texts.show_note()
         self.tokens.refresh()
-
-    def _next_text(self) -> str:
-        if self.step < _EXPORT:
-            return self.tr("&Next")
-        return self.tr("&Close") if self._is_exported else self.tr("&Export")
 
     def _show_progress(self, is_busy: bool) -> None:
         adaptation = self.adaptation
@@ -435,7 +415,7 @@ class AdaptWindow(ScreenDialog):
 
     def _stop(self) -> None:
         self._wants_tokens = False
-        for task in (self.adaptation.searching, self.adaptation.exporting, self.adaptation.opening):
+        for task in self.adaptation.tasks:
             task.stop()
 
     def _on_texts_changed(self) -> None:
@@ -469,10 +449,8 @@ class AdaptWindow(ScreenDialog):
             text = self.tr("These files already exist: {names}\n{path}")
             text = text.format(names=names, path=display_name(folder))
             yes = QMessageBox.StandardButton.Yes  # Enter twice replaces nothing
-            ask(
-                question_box(self, title, text, {yes: self.tr("&Replace")}),
-                {yes: lambda: self._export(may_replace=True)},
-            )
+            box = question_box(self, title, text, {yes: self.tr("&Replace")})
+            ask(box, {yes: partial(self._export, may_replace=True)})
             return
         self._is_exported = True
         result, vocabulary = self.adaptation.result, self.adaptation.vocabulary

@@ -187,7 +187,7 @@ def fill(
     return layout
 
 
-def grid_in(parent: QWidget, margins: tuple[int, int, int, int], *, across: int, down: int) -> QGridLayout:
+def grid_in(parent: QWidget | None, margins: tuple[int, int, int, int], *, across: int, down: int) -> QGridLayout:
     grid = QGridLayout(parent)
     grid.setContentsMargins(*margins)
     grid.setHorizontalSpacing(across)
