@@ -389,7 +389,7 @@ class AdaptWindow(ScreenDialog):
             folder = Path.home() if document.path is None else document.path.parent
             suffix = self.tr("extended") if self.adaptation.kind == "extend" else self.tr("pruned")
             self.export.suggest(Path(vocabulary.path).parent if vocabulary.path else folder,
-                                f"{vocabulary.name.lower()}-{suffix}")  # fmt: skip
+                                f"{vocabulary.name}-{suffix}")  # fmt: skip
         self.refresh()
         self.next.setFocus()
 
@@ -456,15 +456,19 @@ class AdaptWindow(ScreenDialog):
         result, vocabulary = self.adaptation.result, self.adaptation.vocabulary
         assert result is not None
         assert vocabulary is not None
+        said = vocabulary.name
         if isinstance(result, Extension):
-            size, name = len(result.extended()), self.tr("{name} + {count} tokens")
-            changed = len(result.proposals)
+            size, changed = len(result.extended()), len(result.proposals)
+            name = counted(changed, "{name} + 1 token", "{name} + {count} tokens", name=said)
         else:
-            size, name, changed = len(result.kept), self.tr("{name} − {count} tokens"), len(result.removed)
-        words = self.tr("Exported {size} tokens to {path}")
-        self.export.said.show_text(filled(words, size=size, path=display_name(folder)))
+            size, changed = len(result.kept), len(result.removed)
+            name = counted(changed, "{name} − 1 token", "{name} − {count} tokens", name=said)
+        words = counted(
+            size, "Exported 1 token to {path}", "Exported {count} tokens to {path}", path=display_name(folder)
+        )
+        self.export.said.show_text(words)
         if self.export.opens.isChecked():
-            self.adaptation.open_result(filled(name, name=vocabulary.name, count=changed))
+            self.adaptation.open_result(name)
 
     def _on_opened(self, runs: Sequence[object]) -> None:
         if not runs:

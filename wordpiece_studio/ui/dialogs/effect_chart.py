@@ -49,7 +49,7 @@ class EffectChart(Chart):
         if enough is not None and 0 < enough < last:
             shapes.append(Rule(enough, Stroke("accent_ink", style=Qt.PenStyle.DotLine)))
             text = counted(enough, "Enough: 1 token", "Enough: {count} tokens")
-            shapes.append(Label(text, enough, y.range[1], 0, 0, "accent_ink", has_ground=True))
+            shapes.append(Label(text, enough, y.range[1], 0, 0, "accent_ink"))
         for each, name, _, ink in effects:
             shapes.append(Label(name, last, float(each.tokens_per_word[-1]), 1, 1, ink))
         margin = max(last * 0.012, 1e-9)
