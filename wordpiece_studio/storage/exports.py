@@ -250,5 +250,9 @@ def write_library_files(
     place: Path, files: Mapping[str, bytes], run: LibraryRun, counts: WordCounts, record: CorpusRecord
 ) -> None:
     """Write what another library trained at `place`, other files beside it, and the manifest."""
-    manifest = make_library_manifest(run, counts, record, place)
+    if run.is_adapted:  # nothing was trained on these words
+        vocabulary = run.config.vocabulary(run.tokens)
+        manifest = make_manifest(Tokenizer(vocabulary, counts.normalizer.kept, counts.pre_tokenizer), files=[*files])
+    else:
+        manifest = make_library_manifest(run, counts, record, place)
     write_with_manifest(manifest, side_manifest(place), files)

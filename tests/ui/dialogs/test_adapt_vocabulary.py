@@ -13,6 +13,7 @@ from wordpiece_studio import cli
 from wordpiece_studio.evaluation.extension import Extension, Pruning
 from wordpiece_studio.storage.adapted_vocabulary import adapted_names
 from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,6 +240,14 @@ def test_the_result_is_a_run_of_the_project_like_any_other(small: Adapting, tmp_
     tokens = sorted((run.history.vocabulary(0).tokens for run in kept), key=len)
     assert tokens == [wps.load_tokenizer(folder).tokens for folder in (tmp_path / "small", tmp_path / "out")]
     assert "trained with" not in window.bar.progress_label.text()
+    place = tmp_path / "again" / "tokenizer.json"
+    place.parent.mkdir()
+    window.export_controller.vocabulary.write_library_run(window.project.capture_run(), str(place))
+    small.wait(place.exists)
+    assert wps.load_tokenizer(place).tokens == tokens[1]
+    manifest = manifest_of_tokenizer(place)
+    assert manifest is not None
+    assert (manifest.kind, manifest.training, manifest.corpus) == ("tokenizer", None, None)
 
 
 def test_the_training_text_of_a_folder_is_the_general_text(small: Adapting, tmp_path: Path) -> None:
