@@ -56,6 +56,10 @@ UNDERSTOOD: dict[str, dict[str, Any]] = {
         "continuing_subword_prefix": "-",
     },
     "train a --special-tokens=--x -o=-b": {"output": "-b", "special_tokens": ["--x"]},
+    "train a -o o --require ab --require ##b --forbid -c --forbid-pair -x ##y b --merge 3 - --a --forbid-pair c d": {
+        "files": ["a", "b"], "required_tokens": ("ab", "##b"), "forbidden_tokens": ("-c",),
+        "forbidden_pairs": (("-x", "##y"), ("c", "d")), "chosen_merges": (("3", "-", "--a"),),
+    },
     "tokenize --vocab -v -- -x": {"vocab": "-v", "text": "-x"},
 }  # fmt: skip
 WRONG = {
@@ -75,6 +79,8 @@ WRONG = {
     "lint a --errors strict": "There is no option --errors",
     "train a --ouput b": r"There is no option --ouput \(did you mean --output\?\)",
     "prepare -- -x": "^-x is one argument too many",
+    "train a -o b --merge 1 a": "--merge needs 3 values",
+    "train a -o b --forbid-pair a --json": "--forbid-pair needs 2 values",
     "train a": "^-o/--output is missing",
     "train a -o b --max-seconds 1s": "--max-seconds must be a number, not 1s",
     "evaluate a b": "^--on is missing",

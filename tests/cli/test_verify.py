@@ -102,3 +102,14 @@ def test_stdin_has_no_corpus_hash_and_the_reason(tmp_path: Path) -> None:
     assert train.returncode == 0
     corpus = json.loads((tmp_path / "out" / "wordpiece-studio.json").read_text())["corpus"]
     assert (corpus["sha256"], corpus["sha256_missing"]) == (None, "it was read from standard input")
+
+
+def test_rules_are_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "v"
+    words = ["--require", "bugs", "--forbid", "##ug", "--forbid-pair", "t", "##h", "--merge", "1", "s", "##h"]
+    assert run(capsys, "train", COURSE, "-o", folder, "--max-merges", "5", *words)[0] == 0
+    assert json.loads((folder / "wordpiece-studio.json").read_text())["training"]["chosen_merges"] == [[1, "s", "##h"]]
+    assert {"bugs", "sh"} < {*(folder / "vocab.txt").read_text().split()}
+    code, out, _ = run(capsys, "verify", folder, COURSE)
+    assert code == 0
+    assert "all 7 agree" in out

@@ -52,7 +52,7 @@ def initial_corpus(words: Iterable[tuple[str, int]], kept: set[str], config: Tra
 
 
 def initial_vocabulary(words: Sequence[tuple[str, int]], kept: set[str], config: TrainingConfig) -> list[str]:
-    """Return special tokens and alphabet in the order of their ids."""
+    """Return special tokens, alphabet and required tokens in the order of their ids."""
     corpus = initial_corpus(sorted(words), kept, config)
     seen = [token_of(symbol, config.continuing_subword_prefix) for symbol in count_symbols(corpus)]
     if config.alphabet == "seen":
@@ -62,7 +62,7 @@ def initial_vocabulary(words: Sequence[tuple[str, int]], kept: set[str], config:
         bare.update(symbol for symbol in config.initial_alphabet if len(symbol) == 1)
         given = [token for token in config.continuing_order or () if token in seen]
         alphabet = [*sorted(bare), *given, *seen, *(symbol for symbol in config.initial_alphabet if len(symbol) > 1)]
-    return list(dict.fromkeys([*config.reserved_tokens, *alphabet]))
+    return list(dict.fromkeys([*config.reserved_tokens, *alphabet, *config.required_tokens]))
 
 
 class DefinedTraining(PlainEngine):

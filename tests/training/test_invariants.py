@@ -107,7 +107,7 @@ def has_shortlist(engine: CompiledEngine) -> bool:
 
 def is_candidate(engine: CompiledEngine, row: int) -> bool:
     is_frequent = engine._state.counts[row] >= engine._scalar(columns.MIN_FREQUENCY)
-    return bool(is_frequent and engine._state.pairs[row, columns.SLOT] != columns.TOO_LONG)
+    return bool(is_frequent and engine._state.pairs[row, columns.SLOT] != columns.EXCLUDED)
 
 
 def upper_bound(engine: CompiledEngine, row: int, left: int, right: int) -> float:
@@ -261,7 +261,7 @@ def test_7_threshold(pairs: list[tuple[str, int]], config: wps.TrainingConfig, c
         state = engine._state
         for row, left, right in rows_of(engine):
             slot, length = state.pairs[row, columns.SLOT], state.symbols[[left, right], columns.LENGTH].sum()
-            assert (slot == columns.TOO_LONG) == (length > longest)
+            assert (slot == columns.EXCLUDED) == (length > longest)
             if has_shortlist(engine) and slot == columns.NOTHING and is_candidate(engine, row):
                 assert upper_bound(engine, row, left, right) < state.reals[columns.THRESHOLD]
 

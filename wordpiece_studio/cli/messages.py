@@ -44,6 +44,12 @@ LOSSES = ("skipped_words", "rare_words", "replaced", "skipped_lines", "guessed_t
 _MOST_FILES = 100
 
 # The beginning of an error's template -> the option that it is about.
+_RULES = {
+    "required_tokens": "--require",
+    "forbidden_tokens": "--forbid",
+    "forbidden_pairs": "--forbid-pair",
+    "chosen_merges": "--merge",
+}
 _OPTIONS = {
     "A vocabulary of {size": "--vocab-size",
     "At least one process": "--processes",
@@ -188,7 +194,8 @@ def error_words(error: StudioError, command: str = "") -> str:
     what = error.what
     if error.what_template.startswith("The setting {name}"):
         name = str(error.values["name"])
-        what = what.removeprefix("The setting ").replace(name, f"--{name.replace('_', '-')}", 1)
+        option = _RULES.get(name) or f"--{name.replace('_', '-')}"
+        what = what.removeprefix("The setting ").replace(name, option, 1)
     for beginning, option in _OPTIONS.items():
         if error.what_template.startswith(beginning):
             what = f"{option}: {what}"
@@ -385,6 +392,7 @@ def _stop_words(reason: str, config: TrainingConfig) -> str:
         "vocab_size": "the vocabulary has the requested size",
         "no_pair": "no pair is left",
         "min_frequency": f"no pair occurs {config.min_frequency:,} times or more",
+        "forbidden": "all pairs left are forbidden",
         "min_value": f"no pair has a merge score of {config.min_value} or more",
         "max_merges": "the requested number of merges was reached",
         "max_seconds": "the time limit was reached",

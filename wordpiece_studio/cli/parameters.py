@@ -30,6 +30,7 @@ _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _MESSAGES = {
     "^argument ": "",
     ": expected one argument$": " needs a value",
+    r": expected (\d) arguments$": r" needs \1 values",
     ": ignored explicit argument .*$": " takes no value",
     ": must be ": " must be ",
 }  # what argparse says, and what is said instead
@@ -47,7 +48,7 @@ class Parameter:
     """An option or an argument: the value of a class attribute, whose annotation gives its type.
 
     The shell completes its `values`. With `of`, type, default and values are those of that data class's field of the
-    same name.
+    same name. What `repeats` adds one to a tuple each time, or several values as one, each with its metavar.
     """
 
     def __init__(
@@ -58,14 +59,15 @@ class Parameter:
         default: Any = None,
         names: tuple[str, ...] = (),
         values: Any = (),
-        metavar: str | None = None,
+        metavar: str | tuple[str, ...] | None = None,
         shown_default: str = "",
         least: int | None = None,
         of: type | None = None,
+        repeats: bool = False,
     ) -> None:
         self.panel, self.default, self.names, self.metavar = panel, default, names, metavar
         self.values = get_args(values) or values
-        self._text, self._shown, self._least, self._of = text, shown_default, least, of
+        self._text, self._shown, self._least, self._of, self._repeats = text, shown_default, least, of, repeats
 
     def __set_name__(self, owner: type, name: str) -> None:
         annotation = (self._of or owner).__annotations__[name].removesuffix(" | None")
@@ -73,6 +75,8 @@ class Parameter:
             self.default = self._of.__dataclass_fields__[name].default  # type: ignore[attr-defined]
             self.values = get_args(vars(sys.modules[self._of.__module__]).get(annotation))
         self.name, self._is_list, self._type = name, annotation == "list[str]", _TYPES.get(annotation, str)
+        if self._repeats:
+            self._type = str
         if self.panel != _ARGUMENTS and not self.names:
             self.names = (f"--{name.replace('_', '-')}",)
 
@@ -103,6 +107,10 @@ class Parameter:
             given["help"] += " [required]"
         if self._is_list:
             given["action"] = "append"
+        if self._repeats:
+            given["action"] = _AddAction
+            if isinstance(self.metavar, tuple):
+                given["nargs"] = len(self.metavar)
         action = group.add_argument(*self.names, dest=self.name, **given)
         if self.values:
             action.completer = lambda **_: self.values  # type: ignore[attr-defined]  # of argcomplete
@@ -117,6 +125,12 @@ class Parameter:
         if self._least is not None and value < self._least:
             raise argparse.ArgumentTypeError(f"must be at least {self._least}, not {text}")
         return value
+
+
+class _AddAction(argparse.Action):
+    def __call__(self, _parser: Any, namespace: Any, values: Any, _name: Any = None) -> None:
+        added = tuple(values) if isinstance(values, list) else values
+        setattr(namespace, self.dest, (*getattr(namespace, self.dest), added))
 
 
 def option(text: str, panel: str = _OPTIONS, **given: Any) -> Any:
@@ -187,9 +201,15 @@ class _Parser(argparse.ArgumentParser):
 
     def joined(self, words: Sequence[str]) -> list[str]:
         """Return a call with each value that begins with a dash joined to its option, as argparse wants it."""
-        known, found = self._option_string_actions, [""]
+        known, found, more = self._option_string_actions, [""], 0
         for word in words:
             name = found[-1]
+            if more and word.partition("=")[0] not in known:
+                found.append(_BEHIND_DASHES + word)
+                more -= 1
+                continue
+            nargs = known[word].nargs if word in known else None
+            more = nargs if isinstance(nargs, int) else 0
             is_value = word[:1] == "-" != word and name in known and known[name].nargs != 0
             if is_value and word.startswith("--") and word.partition("=")[0] not in known:
                 raise WrongCall(f"{name} needs a value; if that is {word}, write {name}={word}")

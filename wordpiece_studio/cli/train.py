@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 _Text = TypeVar("_Text")
 USUAL = TrainingConfig()
-CHOICE, STOP, ALPHABET = "Choosing the merges", "Stopping", "Alphabet and tokens"
+CHOICE, STOP, ALPHABET, RULES = "Choosing the merges", "Stopping", "Alphabet and tokens", "Rules"
 BY, ROLES, JUDGING = "Training with another library", "Roles of special tokens", "Evaluating the vocabulary"
 _SLICE = 1000  # merges between two updates of the progress bar
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
@@ -91,6 +91,10 @@ _OF_WORDS = ("normalizer", "pre_tokenizer", "remove", "min_count", "max_word_len
 def _setting(text: str, panel: str, **given: Any) -> Any:
     """Return the option for a field of `TrainingConfig`, of the same name."""
     return option(text, panel, of=TrainingConfig, **given)
+
+
+def _rule(text: str, name: str, metavar: str | tuple[str, ...]) -> Any:
+    return _setting(f"{text} Repeat {name} for several.", RULES, names=(name,), metavar=metavar, repeats=True)
 
 
 def _role(names: str) -> Any:
@@ -126,6 +130,10 @@ class TrainCommand(CorpusCommand):
     tie = _setting("Break ties by first (in the corpus) or ids (the lowest).", CHOICE)
     min_frequency = _setting("Do not merge pairs that occur fewer times.", CHOICE)
     max_token_length = _setting("Create no tokens of more characters.", CHOICE)
+    forbidden_tokens = _rule("Never create this token.", "--forbid", "TOKEN")
+    forbidden_pairs = _rule("Never merge these two tokens.", "--forbid-pair", ("LEFT", "RIGHT"))
+    chosen_merges = _rule("At this step, merge these two tokens instead.", "--merge", ("STEP", "LEFT", "RIGHT"))
+    required_tokens = _rule("Have this token from the start, for longest match.", "--require", "TOKEN")
     vocab_size = _setting("At this many tokens.", STOP)
     max_merges = _setting("After this many merges.", STOP)
     max_seconds = _setting("After this time.", STOP, metavar="SECONDS")
@@ -221,7 +229,12 @@ class TrainCommand(CorpusCommand):
         self._print(lines, self._summary(trainer), seconds, figures)
 
     def _config(self) -> TrainingConfig:
-        settings = {name: getattr(self, name) for name in USUAL.to_dict()} | {"user_tokens": self.tokens}
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(USUAL)}
+        settings["user_tokens"] = self.tokens
+        for step, *_ in self.chosen_merges:
+            if not step.isascii() or not step.isdigit():
+                raise StudioError("The step of --merge must be a whole number, not {step}", step=step)
+        settings["chosen_merges"] = [(int(step), *pair) for step, *pair in self.chosen_merges]
         if self.continuing_subword_prefix is None:
             settings["continuing_subword_prefix"] = "##" if self.by in (None, "tokenizers-wordpiece") else ""
         return TrainingConfig(**settings)

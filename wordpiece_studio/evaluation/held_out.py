@@ -40,7 +40,7 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder
 from wordpiece_studio.training.config import Objective
 from wordpiece_studio.training.segmentation import PreparationStopped
-from wordpiece_studio.training.trainer import TrainingRun, train
+from wordpiece_studio.training.trainer import TrainingRun, train_elsewhere
 
 if TYPE_CHECKING:
     import os
@@ -252,7 +252,7 @@ def held_out_figures(
                 progress(settings.objective, tokens)
 
         try:
-            return train(rest, settings, progress=report, should_stop=should_stop)
+            return train_elsewhere(rest, settings, progress=report, should_stop=should_stop)
         except PreparationStopped:
             raise CountingStopped from None
 

@@ -216,6 +216,7 @@ class DeadReason:
     token: str = ""
     step: int = 0
     merges: int = 0
+    is_required: bool = False  # `token` is, and no step made it
 
 
 class DeadTokens:
@@ -296,7 +297,8 @@ class DeadTokens:
             return DeadReason("unknown", word)
         winner = next(token for token, start, end in spans if start <= place < end)
         token_id = self._tokenizer.vocabulary.id_of(winner)
-        return DeadReason("covered", word, winner, 0 if token_id is None else self._history.birth_step(token_id))
+        born = 0 if token_id is None else self._history.birth_step(token_id)
+        return DeadReason("covered", word, winner, born, is_required=winner in self._history.config.required_tokens)
 
 
 class WordTexts:

@@ -17,7 +17,7 @@ from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.storage.corpus_record import noted_files
-from wordpiece_studio.training.trainer import train
+from wordpiece_studio.training.trainer import train_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -177,7 +177,7 @@ class _Corpus:
     def trained(self, name: str, anew: TrainedAnew) -> Measurable:
         rest, report = self.divided(anew).rest, partial(self._progress, f"Training {name}")
         if anew.trainer is None:
-            return train(rest, anew.config, progress=lambda done, size: report(done, size or done))
+            return train_elsewhere(rest, anew.config, progress=lambda done, size: report(done, size or done))
         report(0, 1)
         given = (self._files or self._texts) if anew.is_of_lines else rest
         return train_library(given, anew.config, anew.trainer, is_rest=anew.is_of_lines)

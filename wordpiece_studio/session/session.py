@@ -29,7 +29,7 @@ from wordpiece_studio.session.training_job import TrainerState, trained_by_libra
 from wordpiece_studio.session.watched_files import FileWatch, moved_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus, Run, RunOrigin
 from wordpiece_studio.storage.view import View
-from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.config import RULES, TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class Session(QObject):
         """Take what the document holds as another corpus, which is called `name` where it has no file."""
         self.given_name, self.is_sample = name, is_sample
         self._known_name = self._name
+        self.settings.drop_rules()
         self.settings.suggestion.expect_text()
         self.corpus_taken.emit()
         if not is_sample:
@@ -245,9 +246,13 @@ class Session(QObject):
         return RunOrigin(is_wanted, name, serial, self.corpus(), self.counting.max_word_length)
 
     def _on_runs_chosen(self, run: Run) -> None:
+        if run.library_run is None:  # else they are not settings of our training
+            self.take_settings_of(run, run.config)
+
+    def take_settings_of(self, run: Run, config: TrainingConfig) -> None:
         """Let the next run have the settings of one of the present corpus; those of others say nothing about it."""
-        if run.library_run is None and self._is_of_corpus(run):  # else they are not settings of our training
-            self.settings.set_config(run.config)
+        if self._is_of_corpus(run):
+            self.settings.set_config(config)
 
     def _on_runs_shown(self, run: Run) -> None:
         """Make words as they were made for a run of the present corpus, in the window and for the next run."""
@@ -405,6 +410,11 @@ class ChosenSettings(QObject):
 
     def begin_anew(self) -> None:
         self.set_config(_FIRST_CONFIG)
+
+    def drop_rules(self) -> None:
+        """Require, forbid and choose nothing any more: another corpus has other tokens and steps."""
+        if self.valid_config().has_rules:
+            self.set_values(**dict.fromkeys(RULES, ()))
 
     def choose(self, **values: Any) -> None:
         self._values.update(values)

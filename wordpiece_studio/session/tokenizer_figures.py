@@ -63,7 +63,7 @@ LEAST_WORDS = 2000  # a tenth of a smaller corpus is too little text to judge by
 _DEBOUNCE_MS, _JUDGING_DEBOUNCE_MS = 300, 500
 _LOOK_MS = 100  # between two looks whether the files have been looked at
 # Reasons why a training ended that end a training on a part of the corpus in the same way.
-_RULES = ("vocab_size", "no_pair", "min_frequency", "min_value", "max_merges")
+_RULES = ("vocab_size", "no_pair", "min_frequency", "forbidden", "min_value", "max_merges")
 
 
 @dataclass(frozen=True, slots=True)

@@ -302,6 +302,8 @@ def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> in
     """
     if config.min_value is not None or config.max_token_length is not None or config.alphabet_limit is not None:
         return first_size
+    if config.has_rules:
+        return first_size
     floor = max(1, config.min_frequency)
     return first_size + int(np.count_nonzero((counts.counts >= floor) & (lengths_of(counts.words) > 1)))
 

@@ -127,6 +127,8 @@ class VocabularyItems(SortedItems):
             return f"{born:,}"
         if born == SPECIAL_BIRTH:
             return _tr("Special")
+        if self.history.token(token_id) in self.history.config.required_tokens:
+            return _tr("Required")
         return _tr("Alphabet") if self.history.has_steps else ""
 
     # The other runs.

@@ -14,7 +14,7 @@ import os
 import platform
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import msgspec
 
@@ -49,6 +49,7 @@ TOKENIZER_FILE = "tokenizer.json"  # beside it; what reads and writes that takes
 SIDE_SUFFIX = ".card.json"
 FORMAT = 3  # format 1 had neither the number of merges nor the origin of the words, format 2 no roles; all can be read
 _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
+_Rule = Annotated[list[str | int], msgspec.Meta(min_length=2, max_length=3)]  # a forbidden pair, or a chosen merge
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
 _LARGEST_FILE_BYTES = 1 << 30  # of a tokenizer; nothing larger is read in these formats
@@ -92,7 +93,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     vocabulary_size: int = 0  # 0, and no digest, if words were exported without training
     vocabulary_sha256: str | None = None  # see `vocabulary_digest`
     # How it was made; not needed to tokenize.
-    training: dict[str, str | int | float | bool | list[str] | None] | None = None  # `TrainingConfig.to_dict`
+    training: dict[str, str | int | float | bool | list[str | _Rule] | None] | None = None
+    """As `TrainingConfig.to_dict` gives them."""
     merges: int | None = None  # how many were made
     parts: Literal["all", "some"] = "all"  # of the merges in a table: some if they were filtered or sorted
     corpus: ManifestCorpus | None = None

@@ -18,7 +18,7 @@ from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.vocabulary import ROLES, TokenList, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 Objective = Literal["likelihood", "score", "count"]
@@ -33,7 +33,13 @@ LARGEST_VOCAB_SIZE = 100_000_000
 LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
 _LARGEST_NUMBER = 2**63 - 1  # the engines count in int64
 
-_TEXT_LISTS = ("special_tokens", "user_tokens", "initial_alphabet", "continuing_order")
+RULES = ("required_tokens", "forbidden_tokens", "forbidden_pairs", "chosen_merges")
+"""The settings that say what if; in files only those that say something, which older versions then read too."""
+LONGEST_REQUIRED = 100  # characters without prefix: longest match takes longer words for unknown
+
+_TEXT_LISTS = (
+    "special_tokens", "user_tokens", "initial_alphabet", "continuing_order", "required_tokens", "forbidden_tokens",
+)  # fmt: skip
 _LEAST = {"vocab_size": 1, "max_merges": 0, "max_token_length": 1, "alphabet_limit": 1, "min_frequency": 0}
 
 
@@ -92,6 +98,16 @@ class TrainingConfig:
     end_of_word_suffix, end_of_word
         For byte pair encoding: a mark at the end of every word, as a ``"symbol"`` of its own or ``"attached"`` to the
         last character.
+    required_tokens
+        Tokens that are in the vocabulary directly after the alphabet, in this order, as the vocabulary writes them.
+        Longest match uses them; the training does not know them, and a merge that makes one adds no token.
+    forbidden_tokens
+        No pair that would become one of these tokens is a candidate.
+    forbidden_pairs
+        These pairs, each a left and a right token, are not candidates.
+    chosen_merges
+        Each a step, counted from 1, and the left and right token of the pair that is merged at it instead of the best
+        one. If it is not a candidate there, the training raises a `StudioError` before this step.
 
     Raises
     ------
@@ -125,6 +141,10 @@ class TrainingConfig:
     continuing_subword_prefix: str = "##"
     end_of_word_suffix: str | None = None
     end_of_word: EndOfWord = "symbol"
+    required_tokens: tuple[str, ...] = ()
+    forbidden_tokens: tuple[str, ...] = ()
+    forbidden_pairs: tuple[tuple[str, str], ...] = ()
+    chosen_merges: tuple[tuple[int, str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for name in _TEXT_LISTS:
@@ -141,6 +161,7 @@ class TrainingConfig:
             object.__setattr__(self, name, _number(name, getattr(self, name)))
         self._name_roles()
         self._check_texts()
+        self._check_rules()
 
     def _name_roles(self) -> None:
         special = list(self.special_tokens)
@@ -178,6 +199,68 @@ class TrainingConfig:
             if len(self._character_of(symbol)) != 1:
                 what = "The setting {name} must be single characters, with or without the prefix, not {value!r}"
                 raise _setting_error(what, "initial_alphabet", symbol)
+
+    def _check_rules(self) -> None:
+        prefix = self.continuing_subword_prefix
+        pairs = tuple(_text_tuple("forbidden_pairs", pair) for pair in _items("forbidden_pairs", self.forbidden_pairs))
+        steps, chosen = [], []
+        for merge in _items("chosen_merges", self.chosen_merges):
+            step, *pair = _items("chosen_merges", merge) or (-1,)
+            steps.append(_whole_number("chosen_merges", -1 if step is None else step, 1))
+            chosen.append(_text_tuple("chosen_merges", pair))
+        self._check_rule_texts(pairs, chosen)
+        rules = {"required_tokens": self.required_tokens, "forbidden_tokens": self.forbidden_tokens}
+        for name, items in {**rules, "forbidden_pairs": pairs, "chosen_merges": steps}.items():
+            if (twice := _repeated(items)) is not None:
+                raise _setting_error("The setting {name} has {value!r} twice", name, twice)
+        forbidden, forbidden_pairs = {*self.forbidden_tokens}, {*pairs}
+        for step, (left, right) in zip(steps, chosen, strict=True):
+            if (left, right) in forbidden_pairs or left + right.removeprefix(prefix) in forbidden:
+                what = "The merge of {left} and {right} is both forbidden and chosen for step {step}"
+                raise StudioError(what, "Omit one of the two.", left=left, right=right, step=step)
+        object.__setattr__(self, "forbidden_pairs", pairs)
+        object.__setattr__(
+            self, "chosen_merges", tuple((step, *pair) for step, pair in sorted(zip(steps, chosen, strict=True)))
+        )
+
+    def _check_rule_texts(self, forbidden: Sequence[tuple[str, ...]], chosen: Sequence[tuple[str, ...]]) -> None:
+        prefix, reserved = self.continuing_subword_prefix, {*self.reserved_tokens}
+        for name in ("required_tokens", "forbidden_tokens"):
+            for token in getattr(self, name):
+                if len(token.removeprefix(prefix)) < 2 or token != token.strip() or not _is_plain(token):
+                    what = "The setting {name} must be tokens of two or more characters, not {value!r}"
+                    raise _setting_error(what, name, token)
+        for name, pairs in (("forbidden_pairs", forbidden), ("chosen_merges", chosen)):
+            for pair in pairs:
+                if len(pair) != 2 or not pair[0] or not pair[1].startswith(prefix) or pair[1] == prefix:
+                    what = (
+                        "The setting {name} must have pairs of two tokens, the right one with the prefix, not {value!r}"
+                    )
+                    raise _setting_error(what, name, pair)
+        for token in self.required_tokens:
+            if token in reserved:
+                what = "The setting {name} must not have the special or user token {value!r}"
+                raise _setting_error(what, "required_tokens", token)
+            if len(token.removeprefix(prefix)) > LONGEST_REQUIRED:
+                what = "The setting {name} must be tokens of at most {most} characters, not {value!r}"
+                raise _setting_error(what, "required_tokens", token, most=LONGEST_REQUIRED)
+        if self.required_tokens and self.end_of_word_suffix and not prefix:
+            raise StudioError(
+                "The token {token!r} cannot be required: with an end-of-word suffix and no prefix, tokens are for byte "
+                "pair encoding, which applies merges",
+                "Require no tokens, or use a prefix.",
+                token=self.required_tokens[0],
+            )
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether tokens are required or forbidden, pairs forbidden, or merges chosen."""
+        return any(getattr(self, name) for name in RULES)
+
+    @property
+    def choices(self) -> dict[int, tuple[str, str]]:
+        """The left and right token of each chosen merge, by its step."""
+        return {step: (left, right) for step, left, right in self.chosen_merges}
 
     @property
     def reserved_tokens(self) -> tuple[str, ...]:
@@ -252,8 +335,8 @@ class TrainingConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
-        values = dataclasses.asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        values = {name: value for name, value in dataclasses.asdict(self).items() if name not in RULES or value}
+        return {name: _lists(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], pre_tokenizer: PreTokenizer | None = None) -> Self:
@@ -278,6 +361,21 @@ class TrainingConfig:
 
 _HINTS = typing.get_type_hints(TrainingConfig)
 _CHOICES = {name: typing.get_args(kind) for name, kind in _HINTS.items() if typing.get_origin(kind) is Literal}
+
+
+def _lists(value: tuple[Any, ...]) -> list[Any]:
+    return [list(each) if isinstance(each, tuple) else each for each in value]
+
+
+def _items(name: str, value: object) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise _setting_error("The setting {name} must be a list, not {value!r}", name, value)
+    return tuple(value)
+
+
+def _repeated(items: Iterable[Any]) -> Any:
+    seen: set[Any] = set()
+    return next((each for each in items if each in seen or seen.add(each)), None)  # type: ignore[func-returns-value]
 
 
 def _text_tuple(name: str, value: object) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from wordpiece_studio.errors import StudioError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,7 +37,7 @@ class Merge:
     value
         The objective's value of the pair.
     ties
-        The number of pairs with the best value, this one included: 1 means no tie.
+        The number of pairs with this value, this one included: 1 means no tie.
     is_new
         False if the token was in the vocabulary already, so that it did not grow.
     objective
@@ -132,8 +134,20 @@ class MergeBatch:
 
 
 StopReason = Literal[
-    "vocab_size", "no_pair", "min_frequency", "max_token_length", "min_value", "max_merges", "max_seconds"
+    "vocab_size", "no_pair", "min_frequency", "max_token_length", "forbidden", "min_value", "max_merges", "max_seconds"
 ]
+
+
+class NotACandidateError(StudioError):
+    """Raised before a step for which a pair is chosen that is not a candidate there."""
+
+    def __init__(self, step: int, pair: tuple[str, str]) -> None:
+        what = "{left} + {right}, chosen for step {step}, is not a candidate there"
+        super().__init__(what, "Choose another pair, or none.", left=pair[0], right=pair[1], step=step)
+        self.step, self.pair = step, pair
+
+    def __reduce__(self) -> tuple[type[NotACandidateError], tuple[int, tuple[str, str]]]:
+        return NotACandidateError, (self.step, self.pair)
 
 
 # A candidate as an engine reports it: the vocabulary ids of its parts, n(a, b), f(a), f(b), and its value.

@@ -89,7 +89,8 @@ class Forecaster:
         756
         """
         work = self._work(config)
-        names = _NAME if config.end_of_word_suffix or not config.continuing_subword_prefix else 0
+        is_named = config.end_of_word_suffix or not config.continuing_subword_prefix or config.has_rules
+        names = _NAME if is_named else 0
         held = (
             self._words * _WORD
             + work.cells * (_CELL + _KEPT_CELL * (work.cells <= _MOST_KEPT))
@@ -137,7 +138,8 @@ class Forecaster:
         could = self._scale * float(((self._lengths - (not has_own_symbol)) * shares).sum())
         limits = [could * _MERGES[config.objective][floor > 1]]
         if config.vocab_size is not None:
-            limits.append(config.vocab_size - len(config.reserved_tokens) - self.alphabet)
+            initial = len(config.reserved_tokens) + self.alphabet + len(config.required_tokens)
+            limits.append(config.vocab_size - initial)
         if config.max_merges is not None:
             limits.append(config.max_merges)
         return max(0.0, min(limits))

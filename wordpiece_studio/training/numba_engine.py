@@ -5,6 +5,7 @@ See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this m
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import repeated, with_room
-from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.engine import MergeBatch, NotACandidateError, RankedPair, StopReason
 from wordpiece_studio.training.reference import ln
 from wordpiece_studio.training.segmentation import GROWTH, HistoryPlaces, Symbol, TrainingInput, stop_if_asked
 
@@ -20,11 +21,11 @@ load_kernels("training")  # from the user's cache; the import below then finds t
 from wordpiece_studio.training.kernels import columns, merging, pairs  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.training.config import Objective
+    from wordpiece_studio.training.config import Objective, TrainingConfig
 
 _OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
 _STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}
@@ -42,6 +43,7 @@ _MARGINS = {"score": 8, "count": 8, "likelihood": 3}
 _FAR = 128  # merges to replay: keeping the shortlist up to date would take longer than choosing it anew
 _SAMPLE = 1 << 15  # values that a threshold is estimated from
 _NO_LIMIT = np.iinfo(np.int64).max
+_LOW = (1 << 32) - 1  # of a pair's key: its right symbol
 _CELLS_AT_ONCE = 1 << 20  # counted between two calls of `should_stop`
 
 
@@ -58,7 +60,7 @@ class CompiledEngine:
     ) -> None:
         config = input_.config
         self._input = input_
-        names_collide = _names_collide(input_)
+        names_collide = config.has_rules or _names_collide(input_)
         stop_if_asked(should_stop)
         self._shortlist_size = min(_SHORTLIST_SIZES[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)
@@ -69,6 +71,10 @@ class CompiledEngine:
         scalars[columns.LONGEST] = min(config.max_token_length or _NO_LIMIT, _NO_LIMIT)
         scalars[columns.NAMES_COLLIDE] = names_collide
         scalars[columns.MARGIN] = _MARGINS[config.objective]
+        self._choices = config.choices
+        self._forbidden = _forbidden_by_symbol(config)
+        if self._forbidden:
+            self._forbid_pairs_of(input_.symbols)
         self._count_pairs(should_stop)
 
     @property
@@ -82,7 +88,7 @@ class CompiledEngine:
     def advance(
         self, merges: int, vocab_size: int | None = None, min_value: float | None = None
     ) -> tuple[MergeBatch, StopReason | None]:
-        first, target = self.known, self.current_step + merges
+        first, start, target = self.known, self.current_step, self.current_step + merges
         self._state.scalars[columns.SHORTLIST_IS_VALID] &= min(target, first) - self.current_step < _FAR
         size = _NO_LIMIT if vocab_size is None else vocab_size
         lowest = -np.inf if min_value is None else min_value
@@ -96,6 +102,11 @@ class CompiledEngine:
             elif answer == columns.REBUILD:
                 self._choose_shortlist(self._shortlist_size)
             elif answer == columns.NAME:
+                if self._choices and not self._choose_merge():
+                    if self.current_step > start:
+                        break
+                    step = self._input.step + self.known + 1
+                    raise NotACandidateError(step, self._choices[step])
                 self._name_merge()
             else:
                 reason = self._why_none() if answer == columns.STOP_NONE else _STOPS[answer]
@@ -117,6 +128,9 @@ class CompiledEngine:
         while len(self._index) > symbols:
             self._index.popitem()
         del self._symbols[symbols:]
+        if self._forbidden:
+            keys = state.forbidden
+            self._state = state._replace(forbidden=keys[((keys >> 32) < symbols) & ((keys & _LOW) < symbols)])
 
     def ranked(self, limit: int) -> list[RankedPair]:
         rows, values = self._best_rows(limit)
@@ -142,7 +156,13 @@ class CompiledEngine:
         shortlist, values = shortlist[best], values[best]
         order = np.lexsort((shortlist[:, columns.LISTED_PLACE], shortlist[:, columns.LISTED_IDS], -values))
         order = order[values[order] > -np.inf][:limit]
-        return shortlist[order, columns.LISTED_ROW], values[order]
+        rows, values = shortlist[order, columns.LISTED_ROW], values[order]
+        chosen = self._chosen_row()
+        if chosen is not None:
+            others = rows != chosen
+            rows = np.append(np.int64(chosen), rows[others])[:limit]
+            values = np.append(self._values(rows[:1]), values[others])[:limit]
+        return rows, values
 
     # Made when the first merge is named: an engine that only ranks the candidates of a step needs none of them.
 
@@ -212,12 +232,76 @@ class CompiledEngine:
             self._symbols.append(symbol)
         merging.name_new(state, self._index[symbol], token_id, is_new)
 
+        if self._forbidden:
+            self._forbid_pairs_of([symbol])
+
+    def _forbid_pairs_of(self, symbols: Iterable[Symbol]) -> None:
+        """Add the forbidden pairs in which these symbols are, as far as both symbols exist."""
+        index = self._index
+        pairs = (pair for symbol in symbols for pair in self._forbidden.get(symbol, ()))
+        keys = [index[left] << 32 | index[right] for left, right in pairs if left in index and right in index]
+        if keys:
+            forbidden = np.union1d(self._state.forbidden, np.array(keys, dtype=np.int64))
+            self._state = self._state._replace(forbidden=forbidden)
+
+    def _choose_merge(self) -> bool:
+        """Replace the pair to merge by the one that is chosen for this step; return false if it is no candidate."""
+        known, state = self.known, self._state
+        if self._input.step + known + 1 not in self._choices:
+            return True
+        row = self._chosen_row()
+        if row is None:
+            return False
+        left, right = state.pairs[row, [columns.LEFT, columns.RIGHT]].tolist()
+        values = self._values(np.arange(self._scalar(columns.PAIRS), dtype=np.int64))
+        merge = state.merges[known]
+        merge[columns.MERGE_ROW], merge[columns.MERGE_N] = row, state.counts[row]
+        merge[columns.MERGE_LEFT_F], merge[columns.MERGE_RIGHT_F] = state.frequencies[[left, right]]
+        merge[columns.MERGE_TIES], state.values[known] = np.count_nonzero(values == values[row]), values[row]
+        return True
+
+    def _chosen_row(self) -> int | None:
+        """Return the row of the candidate that is chosen for the next step, if one is."""
+        chosen = self._choices.get(self._input.step + self.current_step + 1)
+        if chosen is None:
+            return None
+        prefix, index, state = self._input.config.continuing_subword_prefix, self._index, self._state
+        symbols = [
+            (index[left], index[right])
+            for left, right in itertools.product(*(_so_written(token, prefix) for token in chosen))
+            if left in index and right in index
+        ]
+        places = (pairs.find(state.pairs, state.table, left, right) for left, right in symbols)
+        rows = np.array([row for place in places if (row := int(state.table[place])) >= 0], dtype=np.int64)
+        values = self._values(rows)
+        best = max((value for value in values.tolist() if value > -np.inf), default=None)
+        if best is None:
+            return None
+        best_rows: list[int] = rows[values == best].tolist()
+        return min(best_rows, key=self._tie_key)
+
+    def _tie_key(self, row: int) -> tuple[int, int]:
+        """Return what decides among equal values: vocabulary ids, if the settings say so, then the first occurrence."""
+        state = self._state
+        left, right, start, size = state.pairs[row, :4].tolist()
+        of_left, of_right = state.symbols[left], state.symbols[right]
+        ids = (of_left[columns.ID] << 32 | of_right[columns.ID]) * self._scalar(columns.TIE_BY_IDS)
+        cells = state.arena[start : start + size]
+        standing = (state.cells[cells] == left) & (state.cells[cells + of_left[columns.LENGTH]] == right)
+        return int(ids), int(cells[standing][0])
+
     def _why_none(self) -> StopReason:
         frequencies = self._state.counts[: self._scalar(columns.PAIRS)]
         most = int(frequencies.max(initial=0))
         if not most:
             return "no_pair"
-        return "min_frequency" if most < self._input.config.min_frequency else "max_token_length"
+        if most < self._input.config.min_frequency:
+            return "min_frequency"
+        used = self._scalar(columns.PAIRS)
+        rows = self._state.pairs[:used][frequencies >= self._scalar(columns.MIN_FREQUENCY)]
+        lengths = self._state.symbols[:, columns.LENGTH]
+        lengths = lengths[rows[:, columns.LEFT]] + lengths[rows[:, columns.RIGHT]]
+        return "max_token_length" if lengths.min() > self._scalar(columns.LONGEST) else "forbidden"
 
     # Reading the state.
 
@@ -279,6 +363,31 @@ def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], object
     return values
 
 
+def _so_written(token: str, prefix: str) -> list[Symbol]:
+    """Return the symbols that the vocabulary writes as this token."""
+    inside = [Symbol(token.removeprefix(prefix), True)] if prefix and token.startswith(prefix) else []
+    return [Symbol(token, False), *inside]
+
+
+def _forbidden_by_symbol(config: TrainingConfig) -> dict[Symbol, list[tuple[Symbol, Symbol]]]:
+    """Return all forbidden pairs, by each of their symbols: a token of n characters has n - 1."""
+    prefix = config.continuing_subword_prefix
+    forbidden = {
+        pair
+        for left, right in config.forbidden_pairs
+        for pair in itertools.product(_so_written(left, prefix), _so_written(right, prefix))
+    }
+    for token in config.forbidden_tokens:
+        for text, continues in _so_written(token, prefix):
+            for end in range(1, len(text)):
+                forbidden.add((Symbol(text[:end], continues), Symbol(text[end:], bool(prefix))))
+    by_symbol: dict[Symbol, list[tuple[Symbol, Symbol]]] = {}
+    for pair in forbidden:
+        for symbol in {*pair}:
+            by_symbol.setdefault(symbol, []).append(pair)
+    return by_symbol
+
+
 def _names_collide(input_: TrainingInput) -> bool:
     """Return whether a merge could make a symbol or a token that exists already.
 
@@ -329,6 +438,7 @@ def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State
         change_weights=np.empty(room, dtype=np.int64),
         scalars=scalars,
         reals=np.zeros(columns.REALS, dtype=np.float64),
+        forbidden=np.empty(0, dtype=np.int64),
         **_shortlist_arrays(0),
     )
 

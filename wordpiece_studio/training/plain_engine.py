@@ -1,6 +1,7 @@
 """The engine that trains small corpora before the fast one is loaded: as slow and as obvious as the definition.
 
-`reference.py` defines counting, values, the choice of the best pair, and merging; its functions are used unchanged.
+`reference.py` defines counting, values, the choice of the best pair, and merging, `rules.py` what is forbidden; their
+functions are used unchanged.
 This module adds what :class:`~wordpiece_studio.training.config.TrainingConfig` lets choose besides: any prefix,
 suffixes, tie rules, floors, and the maximum token length. It can step back, too.
 
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.engine import MergeBatch, NotACandidateError, RankedPair, StopReason
 from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.reference import (
     Corpus,
@@ -31,6 +32,7 @@ from wordpiece_studio.training.reference import (
     pair_values,
     score,
 )
+from wordpiece_studio.training.rules import is_allowed
 from wordpiece_studio.training.segmentation import HistoryPlaces, TrainingInput
 
 if TYPE_CHECKING:
@@ -49,6 +51,11 @@ def token_of(symbol: str, prefix: str) -> str:
     ('hu', '##gs')
     """
     return prefix + symbol[1:] if symbol[0] == CONTINUES else symbol[1:]
+
+
+def written(pair: Pair, prefix: str) -> Pair:
+    """Return how the vocabulary writes the symbols of a pair."""
+    return token_of(pair[0], prefix), token_of(pair[1], prefix)
 
 
 def join(left: str, right: str) -> str:
@@ -79,8 +86,15 @@ def candidates(
     longest, prefix = config.max_token_length, config.continuing_subword_prefix
     if longest is not None:
         values = {pair: value for pair, value in values.items() if len(join(*pair)[1:]) <= longest}
+    if config.forbidden_tokens or config.forbidden_pairs:
+        rules = {*config.forbidden_tokens}, {*config.forbidden_pairs}
+        values = {
+            pair: value
+            for pair, value in values.items()
+            if is_allowed(*written(pair, prefix), token_of(join(*pair), prefix), *rules)
+        }
     if config.tie == "ids":
-        by_ids = sorted(values, key=lambda pair: (ids[token_of(pair[0], prefix)], ids[token_of(pair[1], prefix)]))
+        by_ids = sorted(values, key=lambda pair: [ids[token] for token in written(pair, prefix)])
         values = {pair: values[pair] for pair in by_ids}
     return values
 
@@ -94,11 +108,12 @@ class _Step(NamedTuple):
 class PlainEngine:
     """A segmentation of the corpus that moves forward and back, one merge at a time, as the trainer drives it.
 
-    `corpus` and `vocabulary` are the words and the tokens before the first merge.
+    `corpus` and `vocabulary` are the words and the tokens before its first merge, which `begin` others came before.
     """
 
-    def __init__(self, config: TrainingConfig, corpus: Corpus, vocabulary: Iterable[str]) -> None:
+    def __init__(self, config: TrainingConfig, corpus: Corpus, vocabulary: Iterable[str], begin: int = 0) -> None:
         self._config = config
+        self._begin, self._choices = begin, config.choices
         self._corpus = corpus
         self._ids = {token: index for index, token in enumerate(vocabulary)}
         self._steps: list[_Step] = []
@@ -114,7 +129,7 @@ class PlainEngine:
             ([symbols[index] for index, _ in input_.symbols_between(start, start + length)], times)
             for start, length, times in zip(starts, lengths, input_.weights.tolist(), strict=True)
         ]
-        return cls(input_.config, corpus, input_.vocabulary_tokens)
+        return cls(input_.config, corpus, input_.vocabulary_tokens, input_.step)
 
     @property
     def current_step(self) -> int:
@@ -130,8 +145,10 @@ class PlainEngine:
     ) -> tuple[MergeBatch, StopReason | None]:
         """Carry out at most `merges` merges; return the new ones, and the reason if a limit stopped it early.
 
-        None is found at this vocabulary size, or if its value is below this floor.
+        None is found at this vocabulary size, or if the best value is below this floor. Before a chosen merge that is
+        not a candidate, it returns early without a reason, or raises a `StudioError` if this is the first.
         """
+        start = self._current_step
         rows: list[dict[str, Any]] = []
         places: list[list[int]] = []
         lengths: list[int] = []
@@ -148,10 +165,15 @@ class PlainEngine:
             if not values:
                 reason = self._why_none(pairs)
                 break
-            left, right = best_pair(values)
-            if min_value is not None and values[left, right] < min_value:
+            if min_value is not None and max(values.values()) < min_value:
                 reason = "min_value"
                 break
+            if (next_ := self._next_pair(values)) is None:
+                if self._current_step > start:
+                    break
+                step = self._begin + self._current_step + 1
+                raise NotACandidateError(step, self._choices[step])
+            left, right = next_
             rows.append(self._row(left, right, pairs, symbols, values))
             places.append(self._merge(left, right))
             lengths.append(len(left) - 1)
@@ -177,11 +199,23 @@ class PlainEngine:
         """Return the best `limit` candidates at this step, the next merge first; ties in the order of the tie rule."""
         pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
         values = candidates(pairs, symbols, self._ids, self._config)
-        best = sorted(values, key=values.__getitem__, reverse=True)[:limit]  # equals stay in order
+        best = sorted(values, key=values.__getitem__, reverse=True)  # equals stay in order
+        if values and (chosen := self._next_pair(values)) is not None:
+            best.sort(key=lambda pair: pair != chosen)
+        best = best[:limit]
         return [
             (self._id(left), self._id(right), pairs[left, right], symbols[left], symbols[right], values[left, right])
             for left, right in best
         ]
+
+    def _next_pair(self, values: dict[Pair, float]) -> Pair | None:
+        """Return the pair to merge at this step, or None if one is chosen that is not a candidate."""
+        chosen = self._choices.get(self._begin + self._current_step + 1)
+        if chosen is None:
+            return best_pair(values)
+        prefix = self._config.continuing_subword_prefix
+        so_written = {pair: value for pair, value in values.items() if written(pair, prefix) == chosen}
+        return best_pair(so_written) if so_written else None
 
     def _token(self, symbol: str) -> str:
         return token_of(symbol, self._config.continuing_subword_prefix)
@@ -223,7 +257,11 @@ class PlainEngine:
     def _why_none(self, pairs: dict[Pair, int]) -> StopReason:
         if not pairs:
             return "no_pair"
-        return "min_frequency" if max(pairs.values()) < self._config.min_frequency else "max_token_length"
+        if max(pairs.values()) < self._config.min_frequency:
+            return "min_frequency"
+        frequent = [join(*pair)[1:] for pair, n in pairs.items() if n >= self._config.min_frequency]
+        longest = self._config.max_token_length
+        return "max_token_length" if longest is not None and min(map(len, frequent)) > longest else "forbidden"
 
 
 def _standing(symbols: list[str], cell: int) -> list[tuple[int, str]]:

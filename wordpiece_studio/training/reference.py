@@ -8,8 +8,8 @@ The examples use the five words of the Hugging Face course and how often each oc
 
     hug 10, pug 5, pun 12, bun 4, hugs 5
 
-Special tokens and limits to the alphabet are in `segmentation.py`, other prefixes, suffixes and rules in
-`plain_engine.py`, which is this page with them.
+Special tokens and limits to the alphabet are in `segmentation.py`, other prefixes, suffixes and tie rules in
+`plain_engine.py`, which is this page with them; `rules.py` defines what can be required, forbidden and chosen.
 `kernels/__init__.py` explains how the same merges are found a thousand times faster.
 """
 

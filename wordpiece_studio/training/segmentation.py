@@ -59,7 +59,8 @@ class TrainingInput:
 
     The cells are int32, one per character: a symbol (an index into `symbols`) stands at its first and its last cell,
     INSIDE between them, SEPARATOR before and after every word. `vocabulary_tokens` are special tokens, then the
-    alphabet, and `symbol_ids` the vocabulary ids of the symbols: int64.
+    alphabet, then required tokens, and `symbol_ids` the vocabulary ids of the symbols: int64. An engine may also begin
+    after `step` merges, with the symbols and tokens that there are then.
     """
 
     config: TrainingConfig
@@ -71,6 +72,7 @@ class TrainingInput:
     symbols: list[Symbol]
     vocabulary_tokens: list[str] = dataclasses.field(default_factory=list)  # until they are numbered
     symbol_ids: NDArray[np.int64] = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    step: int = 0
 
     @property
     def words(self) -> list[str]:
@@ -121,6 +123,8 @@ def prepare(
             "A vocabulary of {size:,} tokens is too small for this corpus: special tokens and alphabet alone "
             "are {minimum:,}"
         )
+        if config.required_tokens:
+            what = what.replace(" and alphabet alone", ", alphabet and required tokens alone")
         raise StudioError(what, "Choose a size of {minimum:,} or more.", size=config.vocab_size, minimum=smallest)
     return input_
 
@@ -313,7 +317,7 @@ def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str
         )
         rest = [symbol for symbol, continues in extra.items() if continues]
         alphabet = [*sorted(bare), *given, *(tokens[symbol] for symbol in seen), *rest]
-    return list(dict.fromkeys((*config.reserved_tokens, *alphabet)))
+    return list(dict.fromkeys((*config.reserved_tokens, *alphabet, *config.required_tokens)))
 
 
 # After merges.

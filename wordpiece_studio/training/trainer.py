@@ -29,7 +29,7 @@ from wordpiece_studio.system.memory import ADVICE, available_memory, check_memor
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.engine import Candidate, Merge, MergeBatch, PairList, StopReason
+from wordpiece_studio.training.engine import Candidate, Merge, MergeBatch, NotACandidateError, PairList, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.plain_engine import PlainEngine
@@ -435,6 +435,19 @@ def train(
     return TrainingRun(trainer.counts, trainer.config, trainer.history, trainer.stop_reason)
 
 
+def train_elsewhere(counts: WordCounts, config: TrainingConfig, **options: Any) -> TrainingRun:
+    """Train as :func:`train` does with settings that were made for other words or another objective.
+
+    Where a pair is chosen for a step that is not a candidate there, the best one is merged.
+    """
+    while True:
+        try:
+            return train(counts, config, **options)
+        except NotACandidateError as error:
+            fitting = tuple(merge for merge in config.chosen_merges if merge[0] != error.step)
+            config = dataclasses.replace(config, chosen_merges=fitting)
+
+
 def _checked_counts(counts: object) -> WordCounts:
     if isinstance(counts, WordCounts):
         return counts
@@ -477,7 +490,7 @@ def _make_engine(
 def candidates(engine: Engine, history: MergeHistory, step: int, k: int) -> PairList[Candidate]:
     ranked = engine.ranked(max(k, 2))
     prefix = history.config.continuing_subword_prefix
-    best = ranked[0][-1] if ranked else None
+    best = max((value for *_, value in ranked), default=None)  # a chosen merge comes first, whatever its value
     is_tied = sum(value == best for *_, value in ranked) > 1
     symbols, objective = history.symbols_after(step), history.config.objective
     found: PairList[Candidate] = PairList()
@@ -522,7 +535,7 @@ def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] |
         cells[block.begins] = cells[block.ends - 1] = standing
         numbers[block.words] = block.symbol_counts
     named: dict[str, Any] = {"symbols": symbols, "symbol_ids": symbol_ids, "vocabulary_tokens": vocabulary.tokens}
-    return dataclasses.replace(initial, cells=cells, symbol_counts=numbers, **named)
+    return dataclasses.replace(initial, cells=cells, symbol_counts=numbers, step=step, **named)
 
 
 def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray[np.int64], NDArray[np.int32]]:

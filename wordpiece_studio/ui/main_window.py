@@ -18,6 +18,7 @@ from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, 
 from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport
 from wordpiece_studio.ui.controllers.help_controller import HelpController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
+from wordpiece_studio.ui.controllers.rules_controller import RulesController
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import LibraryController, TrainingController
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
-    VocabularyExport, HistoryExport, ExportController, StepController, ViewController, HelpController,
+    VocabularyExport, HistoryExport, ExportController, StepController, RulesController, ViewController, HelpController,
     VocabularyController,
 )  # fmt: skip
 _START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
@@ -58,6 +59,7 @@ class MainWindow(Workspace):
         self.corpus_controller = CorpusController(self, project, training)
         self.export_controller = ExportController(self)
         self.step_controller = StepController(self, training)
+        self.rules_controller = RulesController(self, training)
         self.view_controller = ViewController(self)
         self.help_controller = HelpController(self)
         self.vocabulary_controller = VocabularyController(self)
@@ -65,7 +67,10 @@ class MainWindow(Workspace):
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
         self.actions_.give_menu(self.corpus_pane.editor, "undo redo", "cut copy paste select_all", "look_up_word")
-        about_selection = "copy", "show_in_vocabulary go_to_birth switch_breakpoint", "keep_step compare_step"
+        about_selection = (
+            "copy", "show_in_vocabulary go_to_birth switch_breakpoint", "keep_step compare_step",
+            "merge_instead forbid_token forbid_pair require_token",
+        )  # fmt: skip
         for pane in (
             self.token_details_pane, self.scoreboard_pane, self.history_pane, self.vocabulary_pane,
             self.tokenization_pane, self.corpus_pane.words_tab,
@@ -116,6 +121,7 @@ class MainWindow(Workspace):
                 )],
                 ["objective:", Menu(tr("Ob&jective"), "choose_objective"),
                  "special-token: special_tokens word: longest_word preview: train_as_you_type"],
+                "what-if: merge_instead forbid_token forbid_pair require_token",
                 "extend: extend_vocabulary prune: prune_vocabulary",
             ),
             Menu(

@@ -30,6 +30,7 @@ from wordpiece_studio.ui.widgets.token_text import (
     paint_run_disc,
     pipeline_text,
     repetition_text,
+    rules_of,
     run_names,
 )
 
@@ -47,6 +48,7 @@ _RIGHT = QTabBar.ButtonPosition.RightSide
 _LEAST_HEIGHT, _MARGIN = 30, 2
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_ON_BUTTON = 60, 30, 16
 _WIDEST = 28  # letters of average width that a tab takes beside its controls, about 200 pixels; a longer name is cut
+_MOST_RULES = 10  # named in the tip of a tab
 _KEY = Qt.Key
 _KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2)
 
@@ -257,7 +259,8 @@ class RunTabs(QTabBar):
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
         if run.is_kept and not run.origin.is_wanted:
             hint = self.tr("A run of another corpus replaces it; a double click keeps it.")
-        lines = (words, run.origin.corpus_name, pipeline_text(run.counts), repetition_text(run), hint)
+        rules = " · ".join(rule.text for rule in rules_of(run.config)[:_MOST_RULES])
+        lines = (words, rules, run.origin.corpus_name, pipeline_text(run.counts), repetition_text(run), hint)
         self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)
         before, text = controls.sizeHint(), menu_text(f"{name} {merges}")

@@ -34,6 +34,7 @@ from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.rule_chips import RuleChips
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit, QuestionDialog, combo_box
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
@@ -116,6 +117,7 @@ def _reason_words(model: TrainerModel) -> str:
         "vocab_size": _tr("vocabulary size reached"),
         "no_pair": _tr("no pair left to merge"),
         "min_frequency": _tr("no pair reaches the minimum frequency of {count:,}"),
+        "forbidden": _tr("all pairs left are forbidden"),
         "min_value": _tr("no pair reaches the minimum merge score"),
         "max_merges": _tr("all requested merges done"),
         "max_seconds": _tr("time limit reached"),
@@ -136,6 +138,7 @@ def why_not_further(model: TrainerModel) -> str:
         "min_frequency": _tr(
             "No remaining pair reaches the minimum frequency of {count:,}. Lower “Min. frequency” and train again."
         ),
+        "forbidden": _tr("All remaining pairs are forbidden. Remove a rule and train again."),
         "min_value": _tr("No remaining pair reaches the minimum merge score."),
     }
     return reasons.get(model.stop_reason or "", "").format(count=model.config.min_frequency)
@@ -148,6 +151,8 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
     if model.stop_reason == "min_frequency":
         words = _tr("No merges: no pair reaches the minimum frequency of {count:,}. Lower “Min. frequency”.")
         return words.format(count=model.config.min_frequency)
+    if model.stop_reason == "forbidden":
+        return _tr("No merges: all pairs are forbidden. Remove a rule.")
     if model.stop_reason != "no_pair" or not model.history.is_whole:  # the words are still being read
         return ""
     chinese = bert_tables().chinese
@@ -523,7 +528,8 @@ class TrainingBar(Fitted, QFrame):
         parts = self.buttons, _space(10), self.settings, _space(6), (self.progress_label, 1)
         more = self.messages_button, self.export_button, self.search_button
         self._controls = fill(QHBoxLayout(), *parts, *more, margins=(12, 7, 12, 5), spacing=6)
-        fill(QVBoxLayout(self), self._controls, self.progress_bar)
+        self.rules = RuleChips(settings, self)
+        fill(QVBoxLayout(self), self._controls, self.rules, self.progress_bar)
 
     def show_engine(self, stage: str | None, *, is_ready: bool) -> None:
         """Say that the fast engine is being compiled and loaded, and then, for a while, that it is ready."""

@@ -45,6 +45,11 @@ bounds have 1e-12 times n to spare.
 order. All pairs that tie at the best value are on the shortlist. Of these the one with the smallest vocabulary ids
 wins, if the settings say so, otherwise the one whose first occurrence is in the smallest cell.
 
+**Rules.** A pair has its row before it can be a candidate, and what a pair makes never changes. So `add_row` decides
+once whether it is forbidden, as it decides whether it is too long; such a pair is never listed, valued or tied with.
+`forbidden` has the pairs of existing symbols; the driver names every symbol before the pairs of it get their rows, and
+adds those that it is in. The driver also replaces the best pair by one that is chosen for a step.
+
 **Undo.** A merge logs its places, and of each pair that it changes the block and the change of n. Rows, arena and logs
 only grow. Undoing a merge writes both symbols back, restores what was logged and pops what was added, last in, first
 out. The shortlist becomes invalid and is chosen again when it is needed.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from wordpiece_studio.compiled.kernels import *
 
 NOTHING = -1
-TOO_LONG = -2  # in SLOT: the pair is never a candidate
+EXCLUDED = -2  # in SLOT: the pair is never a candidate, being too long or forbidden
 
 # Objectives.
 SCORE, LIKELIHOOD, COUNT = 0, 1, 2
@@ -125,10 +125,11 @@ class _State(NamedTuple):
     shortlist_slopes: Any  # float64 (its capacity,): how the value grows with log N
     scalars: Any  # int64 (SCALARS,)
     reals: Any  # float64 (REALS,)
+    forbidden: Any  # int64, ascending: left << 32 | right of each forbidden pair whose symbols exist
 
 
 class State(_State, Arrays):
     """All arrays of an engine; see the comments above for types and shapes."""
 
 
-STATE = ArraysType((I4, I8, I4_2, I8, I4, I4, I8_2, I8, I8_2, F8, I4, I4_2, I8, I8_2, F8, I8, F8, I8, F8), State)
+STATE = ArraysType((I4, I8, I4_2, I8, I4, I4, I8_2, I8, I8_2, F8, I4, I4_2, I8, I8_2, F8, I8, F8, I8, F8, I8), State)

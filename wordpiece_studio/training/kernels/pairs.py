@@ -42,6 +42,18 @@ def find(pairs: Any, table: Any, left: int, right: int) -> int:
         place = (place + 1) & mask
 
 
+@kernel(BOOL(I8, INT, INT))
+def _is_forbidden(forbidden: Any, left: int, right: int) -> bool:
+    key, low, high = (left << 32) | right, 0, len(forbidden)
+    while low < high:
+        middle = (low + high) // 2
+        if forbidden[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(forbidden) and forbidden[low] == key
+
+
 @kernel(INT(STATE, INT, INT, INT))
 def add_row(s: State, place: int, left: int, right: int) -> int:
     """Add a row for a pair at an empty place of the table and return it."""
@@ -52,7 +64,7 @@ def add_row(s: State, place: int, left: int, right: int) -> int:
     pairs[row, LEFT], pairs[row, RIGHT] = left, right
     pairs[row, START] = pairs[row, SIZE] = pairs[row, FIRST] = 0
     is_short = symbols[left, LENGTH] + symbols[right, LENGTH] <= s.scalars[LONGEST]
-    pairs[row, SLOT] = NOTHING if is_short else TOO_LONG
+    pairs[row, SLOT] = NOTHING if is_short and not _is_forbidden(s.forbidden, left, right) else EXCLUDED
     pairs[row, NEXT_BY_LEFT], pairs[row, NEXT_BY_RIGHT] = symbols[left, BY_LEFT], symbols[right, BY_RIGHT]
     symbols[left, BY_LEFT] = symbols[right, BY_RIGHT] = row
     return row
@@ -136,7 +148,7 @@ def values_of(s: State, rows: Any, values: Any) -> None:
     for index in range(len(rows)):
         row = rows[index]
         values[index] = -np.inf
-        if counts[row] >= least and pairs[row, SLOT] != TOO_LONG:
+        if counts[row] >= least and pairs[row, SLOT] != EXCLUDED:
             left, right = frequencies[pairs[row, LEFT]], frequencies[pairs[row, RIGHT]]
             values[index] = pair_value(objective, counts[row], left, right, total)
 
@@ -217,7 +229,7 @@ def _may_be_best(s: State, row: int) -> bool:
     """Return whether a candidate is on the shortlist already or its upper bound reaches the threshold."""
     n, slot = s.counts[row], s.pairs[row, SLOT]
     if slot != NOTHING:
-        return slot != TOO_LONG
+        return slot != EXCLUDED
     left, right = s.symbols[s.pairs[row, LEFT], LOWEST], s.symbols[s.pairs[row, RIGHT], LOWEST]
     if n < s.scalars[MIN_FREQUENCY]:
         return False

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryTrainer
     from wordpiece_studio.storage.project.contents import Run
+    from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.training.config import TrainingConfig
 
 _LEAST_BYTES = 1_000_000  # of a corpus whose needs are worth a word
@@ -60,6 +61,7 @@ class TrainingController(Controller):
         self._next_is_automatic = True
         self._is_repeated = False  # the user knows that there is such a run
         self._step_wanted: int | None = None  # where to go when the run has ended
+        self._selection_wanted: Selection | None = None  # and what to select there
         self._size_offered = 0
         self._noticed = ""  # the last words about the corpus of a run
         self._refusal = ""  # the last message about a training that could not begin
@@ -279,6 +281,27 @@ class TrainingController(Controller):
         self._banner.show_message(words, "info", self.tr("Train anyway"), anyway, needs_answer=False)
         return True
 
+    def train_branch(self, config: TrainingConfig) -> None:
+        """Train the words of the run that is shown with other settings, as a run beside it; stay at the step."""
+        run, step, selection, runs = self._model.run, self._model.step, self._model.selection, self._session.runs
+        assert run is not None
+        runs.keep(run)
+        self._banner.clear()
+        if (found := runs.trained_on(run.counts, config)) is not None:
+            runs.show(found)
+            self._model.seek(step)
+            self._model.set_selection(selection)
+            return
+
+        def start() -> None:
+            self._session.take_settings_of(run, config)
+            self._step_wanted = step
+            self.live.forget_change()
+            self._model.start(run.counts, config, origin=run.origin)
+            self._selection_wanted = selection
+
+        self.needs.confirm(run.counts, config, start)
+
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
         self.live.forget_change()
@@ -307,6 +330,9 @@ class TrainingController(Controller):
             if self._step_wanted is not None:
                 self._model.seek(self._step_wanted)
                 self._step_wanted = None
+                if self._selection_wanted is not None:
+                    self._model.set_selection(self._selection_wanted)
+            self._selection_wanted = None
             if self._model.origin.is_wanted and (words := why_nothing_was_learned(self._model)):
                 self._banner.show_message(words)
             self._catch_up()

@@ -468,6 +468,7 @@ class HistoryPane(Pane):
             "min_frequency": self.tr("No merges: no pair reaches the minimum frequency of {count}."),
             "vocab_size": self.tr("No merges: special tokens and alphabet already fill the vocabulary size. Use “Train "
                                   "further” to learn merges."),
+            "forbidden": self.tr("No merges: all pairs are forbidden."),
             "min_value": self.tr("No merges: no pair reaches the minimum merge score."),
             "max_merges": self.tr("No merges were requested. Use “Train further” to learn some."),
             "peer": self.tr("This run has no record of merges: it was trained with another library, extended or "

@@ -7,8 +7,9 @@ the language of all words: 29,792 and 0.05.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, QPoint, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.runs import ComparedStep, RunDivergence
     from wordpiece_studio.storage.project.contents import Run
+    from wordpiece_studio.training.config import TrainingConfig
 
 _tr = partial(QCoreApplication.translate, "token_text")
 
@@ -99,6 +101,8 @@ def dead_sentence(reason: DeadReason, spelled: int | None = None) -> str:
     }
     if reason.kind == "covered" and not reason.step:
         templates["covered"] = _tr("Unused: in “{word}”, longest match takes {token}, from the alphabet, instead.")
+        if reason.is_required:
+            templates["covered"] = _tr("Unused: in “{word}”, longest match takes {token}, which is required, instead.")
     sentence = _filled(templates[reason.kind], reason)
     if not spelled:
         return sentence
@@ -144,6 +148,37 @@ def run_names(runs: Sequence[Run]) -> dict[Run, str]:
         differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
         names[run] = run.name or " · ".join([learned_by, *differing])
     return names
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRule:
+    """One of what is required, forbidden or chosen for a training: an item of the setting `name`."""
+
+    name: str
+    item: Any
+    text: str
+    tip: str
+
+
+def rules_of(config: TrainingConfig) -> list[TrainingRule]:
+    """Return what is required, forbidden and chosen, in words."""
+    words: dict[str, tuple[str, str]] = {
+        "required_tokens": (
+            _tr("Require {0}"), _tr("{0} is in the vocabulary from the start, for longest match to use."),
+        ),
+        "forbidden_tokens": (_tr("Never {0}"), _tr("No pair that would become {0} is a candidate.")),
+        "forbidden_pairs": (_tr("Never {0} + {1}"), _tr("The pair {0} + {1} is not a candidate.")),
+        "chosen_merges": (
+            _tr("Step {0}: {1} + {2}"), _tr("At step {0}, {1} + {2} are merged instead of the best pair."),
+        ),
+    }  # fmt: skip
+    rules = []
+    for name, (text, tip) in words.items():
+        for item in getattr(config, name):
+            parts = item if isinstance(item, tuple) else (item,)
+            said = [number_text(part) if isinstance(part, int) else token_text(part, 20) for part in parts]
+            rules.append(TrainingRule(name, item, text.format(*said), tip.format(*said)))
+    return rules
 
 
 def objective_name(objective: str) -> str:
@@ -263,7 +298,15 @@ def pipeline_text(steps: WordCounts) -> str:
     return words.format(normalizer=steps.normalizer.name, pre_tokenizer=steps.pre_tokenizer.name)
 
 
+def _rules(run: Run) -> str:
+    rules = rules_of(run.config)
+    if len(rules) > 1:
+        return counted(len(rules), "1 rule", "{count} rules")
+    return rules[0].text if rules else _tr("no rules")
+
+
 _FEATURES: tuple[Callable[[Run], str], ...] = (
+    _rules,
     _size,
     lambda run: _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency)),
     _special_tokens,

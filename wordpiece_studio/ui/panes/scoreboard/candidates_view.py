@@ -38,15 +38,17 @@ _SAMPLE = 40  # the number of rows at either end that determine the column width
 
 
 class Ranking(list["Candidate"]):
-    """Candidates, the best first, with the formulas of their values; see `formula_of`."""
+    """Candidates, the best first but for a chosen one, with the formulas of their values; see `formula_of`."""
 
     def __init__(self, candidates: Sequence[Candidate] = (), objective: str = "score", symbols: int = 0) -> None:
         super().__init__(candidates)
         self.objective, self.symbols = objective, symbols
         self.rule = "" if objective == "count" else RULES[objective]  # the heading of the value says it all
+        self.best = max((candidate.value for candidate in candidates), default=0.0)
         self.tied_rows = sum(candidate.is_tied for candidate in candidates)  # 0 if the best has no equal
+        self.first_tied = int(self.tied_rows > 0 and not candidates[0].is_tied)  # after a chosen one
         self.tie_text = self.tie_rule = ""  # what stands in the box around these, and in their tooltips
-        self.merged_text = ""  # what marks the first of these, if it was merged
+        self.merged_text = ""  # what marks the first of all, if it was merged while others tied, or was chosen
         # Three columns show parts of each.
         self.formula = cache(lambda row: formula_of(objective, candidates[row], symbols))
 
@@ -60,11 +62,10 @@ class Ranking(list["Candidate"]):
 
     def share(self, row: int) -> float:
         """Return the length of a row's bar: its value over the best one, between 0 and 1."""
-        best = self[0].value
-        return min(max(self[row].value / best, 0.0), 1.0) if best > 0 else 0.0
+        return min(max(self[row].value / self.best, 0.0), 1.0) if self.best > 0 else 0.0
 
     def is_best(self, row: int) -> bool:
-        return row < max(self.tied_rows, 1)
+        return self[row].value == self.best
 
     def pair_text(self, row: int) -> str:
         return f"{token_text(self[row].left)} {token_text(self[row].right)}"
@@ -79,7 +80,7 @@ class Ranking(list["Candidate"]):
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
             *map(number_text, (candidate.pair_frequency, candidate.left_frequency, candidate.right_frequency))
         )
-        rule = self.tie_rule if row < self.tied_rows else ""
+        rule = self.tie_rule if candidate.is_tied else ""
         return tooltip_text("\n".join(filter(None, (pair, self.formula(row).text, counts, rule))))
 
 
@@ -218,10 +219,9 @@ class CandidatesView(TableView):
 
     @property
     def tie_width(self) -> int:
-        if self.ranking.tied_rows < 2:
-            return 0
         metrics, ranking = QFontMetrics(self._theme.font(-1, bold=True)), self.ranking
-        return max(map(metrics.horizontalAdvance, (ranking.tie_text, ranking.merged_text)))
+        texts = (ranking.tie_text if ranking.tied_rows > 1 else "", ranking.merged_text)
+        return max(map(metrics.horizontalAdvance, texts))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()
@@ -235,8 +235,13 @@ class CandidatesView(TableView):
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_bars(painter, event.rect())
+            texts = [self.ranking.merged_text]
             if box is not None:
-                self._paint_tie_frame(painter, box)
+                painter.setPen(QPen(self._theme.tie, 1.4))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(box, 4, 4)
+                texts.insert(len(texts) if texts[0] else 0, self.ranking.tie_text)
+            self._paint_remarks(painter, texts)
 
     def _paint_bars(self, painter: QPainter, within: QRect) -> None:
         left, ranking = self.columnViewportPosition(BAR), self.ranking
@@ -250,17 +255,15 @@ class CandidatesView(TableView):
             painter.setBrush(self._theme.accent if ranking.is_best(row) else self._theme.bar)
             painter.drawRoundedRect(QRectF(left + 12, middle - 5, max(room * ranking.share(row), 2.0), 10), 1.5, 1.5)
 
-    def _paint_tie_frame(self, painter: QPainter, box: QRectF) -> None:
-        painter.setPen(QPen(self._theme.tie, 1.4))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(box, 4, 4)
+    def _paint_remarks(self, painter: QPainter, texts: Sequence[str]) -> None:
+        """Write a text in each of the first rows."""
         painter.setPen(self._theme.tie_text)
         painter.setFont(self._theme.font(-1, bold=True))
         left = self.columnViewportPosition(BAR)
-        line = QRectF(left, box.top(), box.right() - 10 - left, self.row_height)
+        line = QRectF(left, self.rowViewportPosition(0) + 1, self.viewport().width() - 11 - left, self.row_height)
         if line.width() >= self.tie_width:  # the texts must never cover a number
             flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            for text in filter(None, (self.ranking.merged_text, self.ranking.tie_text)):
+            for text in texts:
                 painter.drawText(line, flags, text)
                 line.translate(0, self.row_height)
 
@@ -268,4 +271,5 @@ class CandidatesView(TableView):
         tied = self.ranking.tied_rows
         if tied < 2:
             return None
-        return QRectF(1, self.rowViewportPosition(0) + 1, self.viewport().width() - 2, tied * self.row_height - 2)
+        top = self.rowViewportPosition(0) + self.ranking.first_tied * self.row_height
+        return QRectF(1, top + 1, self.viewport().width() - 2, tied * self.row_height - 2)

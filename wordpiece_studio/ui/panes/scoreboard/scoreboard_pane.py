@@ -273,6 +273,14 @@ class ScoreboardPane(Pane):
         return max(self._step, 1)
 
     @property
+    def _is_chosen(self) -> bool:
+        """Whether a rule says what is merged at this step, if that is a candidate."""
+        config, candidates = self._model.config, self.candidates
+        chosen = None if config is None else config.choices.get(self.shown_step)
+        first = None if candidates is None else next(iter(candidates.pairs), None)
+        return chosen is not None and (first is None or chosen == (first.left, first.right))
+
+    @property
     def merge(self) -> Merge | None:
         history = self._model.history
         return history[self._step - 1] if history is not None and self._step else None
@@ -327,7 +335,7 @@ class ScoreboardPane(Pane):
             self._top.show_nothing()
             return
         ties = self.merge.ties if self.merge is not None else self.candidates_view.ranking.tied_rows
-        is_tied = not isinstance(pair, Candidate) or pair.is_tied
+        is_tied = (not isinstance(pair, Candidate) or pair.is_tied) and not self._is_chosen
         self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
 
     def _shown_pair(self) -> Merge | Candidate | None:
@@ -341,11 +349,14 @@ class ScoreboardPane(Pane):
         if history is not None and config is not None:
             ranking = Ranking(pairs, config.objective, history.symbols_after(candidates.step))
             tied = ranking.tied_rows  # of those that are known here
-            ties = self.merge.ties if self.merge is not None else tied
+            ties = self.merge.ties if self.merge is not None and not self._is_chosen else tied
             text = _tr("Tie of {count} or more") if self.merge is None and tied == self.limit else _tr("Tie of {count}")
             ranking.tie_text = filled(text, count=ties)
             ranking.tie_rule = tie_rule_sentence(config.tie, ties)
-            ranking.merged_text = _tr("✓ merged") if tied > 1 and self.merge is not None else ""
+            if self._is_chosen:
+                ranking.merged_text = _tr("Chosen") if self.merge is None else _tr("✓ chosen")
+            elif tied > 1 and self.merge is not None:
+                ranking.merged_text = _tr("✓ merged")
             self.candidates_view.show_ranking(ranking, may_have_more=len(pairs) >= self.limit)
         self._show_message()
         self._mark_selection()

@@ -449,7 +449,8 @@ class TokenDetailsPane(Pane):
         elif not history.has_steps:
             kind = _tr("step not recorded")
         elif not subject.birth:
-            kind = _tr("in the alphabet from the start")
+            is_required = subject.text in history.config.required_tokens
+            kind = _tr("required from the start") if is_required else _tr("in the alphabet from the start")
         elif subject.birth > step:
             kind = _tr("not created until step {birth}; now at step {step}")
         else:
@@ -496,7 +497,8 @@ class TokenDetailsPane(Pane):
         if found is None:
             return _NO_ITEMS
         if not found.total:
-            return _tr("Occurs in no word at this step"), ()
+            is_required = subject.text in history.config.required_tokens  # it is not merging that uses it
+            return ("" if is_required else _tr("Occurs in no word at this step")), ()
         items = [word_item(word, count) for word, count in found.words]
         if found.total > len(found.words):
             items.append(_DOTS)

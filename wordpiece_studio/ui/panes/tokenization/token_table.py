@@ -82,6 +82,8 @@ class PieceTexts(QObject):
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         token, number, offsets, born, text = self.row(line, word, chip)
         created = self.tr("in the alphabet") if born == "0" else self.tr("created at step {step}").format(step=born)
+        if self.history is not None and word.pieces[chip].token in self.history.config.required_tokens:
+            created = self.tr("required")
         return " · ".join((
             self.tr("Token {token}").format(token=token),
             self.tr("ID {id}").format(id=number),

@@ -326,7 +326,8 @@ class TokenizationPane(Pane):
             self.why.show_library(run is not None and run.has_best_segmentations)
         else:
             born = partial(birth_step, self._model.history, self._model.merge_count)
-            self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
+            required = () if self._model.config is None else self._model.config.required_tokens
+            self.why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born, required)
         self.why.show()
 
     def _fresh_id(self) -> int | None:

@@ -110,10 +110,12 @@ class WhyHere(QWidget):
         text = self.tr("{token} is a special token: it is matched before the text is split into words.")
         self._show(text.format(token=token_text(token)))
 
-    def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
+    def show_chip(
+        self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep, required: Sequence[str] = ()
+    ) -> None:
         """Show the ladder of one token of a word, or of the `boundary` at its end.
 
-        The only token of an unknown word stands for the place where it failed.
+        The only token of an unknown word stands for the place where it failed. `required` tokens were not born.
         """
         places, token = trace.positions, ""
         if trace.unknown is not None:
@@ -130,7 +132,7 @@ class WhyHere(QWidget):
             position = places[chip + 1].start if chip + 1 < len(places) else len(trace.word)
         title = title.format(word=token_text(trace.word, 30), token=token, position=number_text(position))
         tried = place.tried if place is not None else ()
-        self._show(title, [self._rung(trial, birth_step(trial.candidate)) for trial in tried])
+        self._show(title, [self._rung(trial, birth_step(trial.candidate), required) for trial in tried])
 
     def _show(self, title: str, rungs: Sequence[Rung] = ()) -> None:
         set_plain_text(self._title, title)
@@ -138,10 +140,12 @@ class WhyHere(QWidget):
         self._table.scrollToTop()
         self._table.setVisible(bool(rungs))  # else its least height would be taken from the chips
 
-    def _rung(self, trial: Trial, born: int | None) -> Rung:
+    def _rung(self, trial: Trial, born: int | None, required: Sequence[str]) -> Rung:
         candidate = token_text(trial.candidate)
         if trial.matched:
             when, spoken = self.tr("in the alphabet"), self.tr("{candidate} matches: in the alphabet")
+            if trial.candidate in required:
+                when, spoken = self.tr("required"), self.tr("{candidate} matches: required")
             if born:
                 when = self.tr("created at step {step}").format(step=number_text(born))
                 spoken = self.tr("{candidate} matches: created at step {step}")

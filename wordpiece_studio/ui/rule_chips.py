@@ -1,0 +1,79 @@
+"""A row of chips under the settings: what is required, forbidden and chosen for the next training, to be taken away."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import Fitted, menu_text, plain_label, tool_button
+from wordpiece_studio.ui.widgets.token_text import rules_of
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QToolButton
+
+    from wordpiece_studio.session.session import ChosenSettings
+    from wordpiece_studio.ui.widgets.token_text import TrainingRule
+
+_MOST = 20  # chips; the other rules are in the menu at the end
+_GAP = 6
+
+
+class RuleChips(Fitted, QWidget):
+    """As many chips as fit into one line, and a menu with the others; hidden without rules."""
+
+    def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chosen = chosen
+        self._rules: list[TrainingRule] = []
+        self.chips: list[QToolButton] = []
+        self._caption = plain_label(self.tr("Rules"), self, role="hint", entry="rule")
+        self.more = tool_button(
+            "⋯", self.tr("The other rules; choose one to remove it"), self, role="rule", takes_focus=True,
+            menu=QMenu(self),
+        )  # fmt: skip
+        self._row = fill(QHBoxLayout(self), self._caption, self.more, 1, margins=(14, 0, 14, 5), spacing=_GAP)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for signal in (chosen.changed, chosen.replaced):
+            signal.connect(self._show)
+        self._show()
+
+    def fit(self) -> None:
+        room = self.width() - 2 * 14 - self._caption.sizeHint().width() - self.more.sizeHint().width() - _GAP
+        for chip in self.chips:
+            room -= chip.sizeHint().width() + _GAP
+            chip.setVisible(room >= 0)
+        left_out = self._rules[sum(not chip.isHidden() for chip in self.chips) :]
+        self.more.setVisible(bool(left_out))
+        self.more.menu().clear()
+        for rule in left_out:
+            self.more.menu().addAction(menu_text(rule.text), partial(self._remove, rule))
+
+    def _show(self) -> None:
+        rules = rules_of(self._chosen.valid_config())
+        if rules == self._rules:
+            return
+        self._rules = rules
+        for chip in self.chips:
+            self._row.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        self.chips = [self._chip(rule) for rule in rules[:_MOST]]
+        for place, chip in enumerate(self.chips, 1):
+            self._row.insertWidget(place, chip)
+        self.setVisible(bool(rules))
+        self.fit()
+
+    def _chip(self, rule: TrainingRule) -> QToolButton:
+        tip = self.tr("{rule} Click to remove this rule from the next training.").format(rule=rule.tip)
+        name = self.tr("Remove the rule {rule}").format(rule=rule.text)
+        return tool_button(
+            f"{rule.text}  ✕".replace("&", "&&"), tip, self, partial(self._remove, rule), name=name, role="rule",
+            takes_focus=True,
+        )  # fmt: skip
+
+    def _remove(self, rule: TrainingRule) -> None:
+        items = getattr(self._chosen.valid_config(), rule.name)
+        self._chosen.choose(**{rule.name: tuple(item for item in items if item != rule.item)})
