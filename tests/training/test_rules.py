@@ -214,6 +214,8 @@ def test_where_a_chosen_pair_is_not_a_candidate_elsewhere_the_best_one_is_merged
     {"required_tokens": ["a" * 101]},
     {"required_tokens": "ab"},
     {"forbidden_tokens": ["a"]},
+    {"forbidden_tokens": ["a" * 101]},
+    {"forbidden_tokens": [f"a{number}" for number in range(10_001)]},
     {"forbidden_tokens": ["##a"]},
     {"forbidden_tokens": ["a\nb"]},
     {"forbidden_tokens": ["ab", "ab"]},

@@ -92,9 +92,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     model_max_length: int = MODEL_MAX_LENGTH
     vocabulary_size: int = 0  # 0, and no digest, if words were exported without training
     vocabulary_sha256: str | None = None  # see `vocabulary_digest`
-    # How it was made; not needed to tokenize.
+    # How it was made; not needed to tokenize. The settings are as `TrainingConfig.to_dict` gives them.
     training: dict[str, str | int | float | bool | list[str | _Rule] | None] | None = None
-    """As `TrainingConfig.to_dict` gives them."""
     merges: int | None = None  # how many were made
     parts: Literal["all", "some"] = "all"  # of the merges in a table: some if they were filtered or sorted
     corpus: ManifestCorpus | None = None

@@ -33,9 +33,10 @@ LARGEST_VOCAB_SIZE = 100_000_000
 LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
 _LARGEST_NUMBER = 2**63 - 1  # the engines count in int64
 
+# The settings that say what if; in files only those that say something, which older versions then read too.
 RULES = ("required_tokens", "forbidden_tokens", "forbidden_pairs", "chosen_merges")
-"""The settings that say what if; in files only those that say something, which older versions then read too."""
-LONGEST_REQUIRED = 100  # characters without prefix: longest match takes longer words for unknown
+LONGEST_RULED = 100  # characters without prefix of a token: longest match takes longer words for unknown
+MOST_RULES = 10_000  # of each kind: a forbidden token is as many pairs as it has characters, and every pair is known
 
 _TEXT_LISTS = (
     "special_tokens", "user_tokens", "initial_alphabet", "continuing_order", "required_tokens", "forbidden_tokens",
@@ -211,6 +212,8 @@ class TrainingConfig:
         self._check_rule_texts(pairs, chosen)
         rules = {"required_tokens": self.required_tokens, "forbidden_tokens": self.forbidden_tokens}
         for name, items in {**rules, "forbidden_pairs": pairs, "chosen_merges": steps}.items():
+            if len(items) > MOST_RULES:
+                raise _setting_error("The setting {name} must have at most {value:,} rules", name, MOST_RULES)
             if (twice := _repeated(items)) is not None:
                 raise _setting_error("The setting {name} has {value!r} twice", name, twice)
         forbidden, forbidden_pairs = {*self.forbidden_tokens}, {*pairs}
@@ -230,6 +233,9 @@ class TrainingConfig:
                 if len(token.removeprefix(prefix)) < 2 or token != token.strip() or not _is_plain(token):
                     what = "The setting {name} must be tokens of two or more characters, not {value!r}"
                     raise _setting_error(what, name, token)
+                if len(token.removeprefix(prefix)) > LONGEST_RULED:
+                    what = "The setting {name} must be tokens of at most {most} characters, not {value!r}"
+                    raise _setting_error(what, name, token, most=LONGEST_RULED)
         for name, pairs in (("forbidden_pairs", forbidden), ("chosen_merges", chosen)):
             for pair in pairs:
                 if len(pair) != 2 or not pair[0] or not pair[1].startswith(prefix) or pair[1] == prefix:
@@ -241,9 +247,6 @@ class TrainingConfig:
             if token in reserved:
                 what = "The setting {name} must not have the special or user token {value!r}"
                 raise _setting_error(what, "required_tokens", token)
-            if len(token.removeprefix(prefix)) > LONGEST_REQUIRED:
-                what = "The setting {name} must be tokens of at most {most} characters, not {value!r}"
-                raise _setting_error(what, "required_tokens", token, most=LONGEST_REQUIRED)
         if self.required_tokens and self.end_of_word_suffix and not prefix:
             raise StudioError(
                 "The token {token!r} cannot be required: with an end-of-word suffix and no prefix, tokens are for byte "

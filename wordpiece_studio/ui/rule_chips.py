@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.token_text import TrainingRule
 
 _MOST = 20  # chips; the other rules are in the menu at the end
+_MOST_LISTED = 200
 _GAP = 6
 
 
@@ -52,7 +54,7 @@ class RuleChips(Fitted, QWidget):
             self.more.menu().addAction(menu_text(rule.text), partial(self._remove, rule))
 
     def _show(self) -> None:
-        rules = rules_of(self._chosen.valid_config())
+        rules = list(islice(rules_of(self._chosen.valid_config()), _MOST_LISTED))
         if rules == self._rules:
             return
         self._rules = rules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -259,7 +260,7 @@ class RunTabs(QTabBar):
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
         if run.is_kept and not run.origin.is_wanted:
             hint = self.tr("A run of another corpus replaces it; a double click keeps it.")
-        rules = " · ".join(rule.text for rule in rules_of(run.config)[:_MOST_RULES])
+        rules = " · ".join(rule.text for rule in islice(rules_of(run.config), _MOST_RULES))
         lines = (words, rules, run.origin.corpus_name, pipeline_text(run.counts), repetition_text(run), hint)
         self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)

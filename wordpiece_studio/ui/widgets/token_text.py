@@ -16,6 +16,7 @@ from PySide6.QtGui import QFont, QPainter, QPen
 
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.system.printable import visible_character
+from wordpiece_studio.training.config import RULES, TrainingConfig
 from wordpiece_studio.training.engine import formula_of as formula_of
 from wordpiece_studio.training.engine import fraction_text as fraction_text
 from wordpiece_studio.training.engine import number_text as number_text
@@ -24,7 +25,7 @@ from wordpiece_studio.ui.widgets.plain import shown
 from wordpiece_studio.ui.widgets.theme import Theme, run_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.differences import Pair
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.measuring import HeldOutFigure
     from wordpiece_studio.session.runs import ComparedStep, RunDivergence
     from wordpiece_studio.storage.project.contents import Run
-    from wordpiece_studio.training.config import TrainingConfig
 
 _tr = partial(QCoreApplication.translate, "token_text")
 
@@ -160,8 +160,8 @@ class TrainingRule:
     tip: str
 
 
-def rules_of(config: TrainingConfig) -> list[TrainingRule]:
-    """Return what is required, forbidden and chosen, in words."""
+def rules_of(config: TrainingConfig) -> Iterator[TrainingRule]:
+    """Yield what is required, forbidden and chosen, in words."""
     words: dict[str, tuple[str, str]] = {
         "required_tokens": (
             _tr("Require {0}"), _tr("{0} is in the vocabulary from the start, for longest match to use."),
@@ -172,13 +172,11 @@ def rules_of(config: TrainingConfig) -> list[TrainingRule]:
             _tr("Step {0}: {1} + {2}"), _tr("At step {0}, {1} + {2} are merged instead of the best pair."),
         ),
     }  # fmt: skip
-    rules = []
     for name, (text, tip) in words.items():
         for item in getattr(config, name):
             parts = item if isinstance(item, tuple) else (item,)
             said = [number_text(part) if isinstance(part, int) else token_text(part, 20) for part in parts]
-            rules.append(TrainingRule(name, item, text.format(*said), tip.format(*said)))
-    return rules
+            yield TrainingRule(name, item, text.format(*said), tip.format(*said))
 
 
 def objective_name(objective: str) -> str:
@@ -299,10 +297,10 @@ def pipeline_text(steps: WordCounts) -> str:
 
 
 def _rules(run: Run) -> str:
-    rules = rules_of(run.config)
-    if len(rules) > 1:
-        return counted(len(rules), "1 rule", "{count} rules")
-    return rules[0].text if rules else _tr("no rules")
+    number = sum(len(getattr(run.config, name)) for name in RULES)
+    if number > 1:
+        return counted(number, "1 rule", "{count} rules")
+    return next((rule.text for rule in rules_of(run.config)), _tr("no rules"))
 
 
 _FEATURES: tuple[Callable[[Run], str], ...] = (
