@@ -164,6 +164,9 @@ def test_a_required_token_is_used_and_a_merge_that_makes_it_adds_nothing() -> No
     assert run.history.vocabulary(0).tokens[-2:] == ["hugs", "##zz"]
     assert [merge.token for merge in run.history if not merge.is_new] == ["hugs"]
     assert run.history.birth_step(size - 2) == 0
+    assert (
+        run.history.first_size() == size - 2 == len(wps.train(COUNTS, wps.TrainingConfig(max_merges=0)).vocabulary) - 4
+    )
     before = dataclasses.replace(run, config=config).history.vocabulary(0)
     assert wps.Tokenizer(before).encode("hugs").tokens == ["hugs"]
 

@@ -81,7 +81,7 @@ class VocabularyItems(SortedItems):
         self.is_unigram = is_unigram  # its scores are logarithms of probabilities
         self.usage = usage
         self.special = len(history.config.reserved_tokens)
-        self.initial = history.vocabulary_size(0) if history.has_steps else self.special
+        self.initial = history.first_size() if history.has_steps else self.special  # required ones are not in it
         self.scores = history.scores
         self.others: tuple[ComparedStep, ...] = ()  # the compared runs, each at its step
         self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges

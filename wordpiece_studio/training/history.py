@@ -358,8 +358,15 @@ class MergeHistory(Sequence[Merge]):
         self._paired = count
         return self._pair_steps
 
+    def first_size(self) -> int:
+        """Return the number of special tokens and the alphabet, which required tokens follow."""
+        required, tokens, size = {*self.config.required_tokens}, self._table.tokens, len(self._initial)
+        while size and tokens[size - 1] in required:
+            size -= 1
+        return size
+
     def birth_step(self, token_id: int) -> int:
-        """Return the step that made a token; 0 for special tokens and the alphabet."""
+        """Return the step that made a token; 0 for special and required tokens and the alphabet."""
         if operator.index(token_id) < len(self._initial):
             return 0
         return int(np.searchsorted(self.vocabulary_sizes(), token_id, side="right")) + 1

@@ -234,7 +234,7 @@ class LengthsChart(Chart):
 
     def draw(self, source: ChartSource, room: Room) -> Drawing:
         history = source.merges
-        special, first = len(set(history.config.reserved_tokens)), history.vocabulary_size(0)
+        special, first = len(set(history.config.reserved_tokens)), history.first_size()
         of_tokens = source.lengths.first(history.vocabulary_size(source.step))
         width = int(of_tokens[special:].max(initial=-1)) + 1
         parts = of_tokens[first:], of_tokens[special:first]  # special tokens are not pieces of words
