@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 
-from wordpiece_studio import tokenizer
+from wordpiece_studio import tokenizer, training
 from wordpiece_studio.version import __version__ as __version__
 
 TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.adapted_vocabulary import save_extension as save_extension
     from wordpiece_studio.storage.adapted_vocabulary import save_pruning as save_pruning
     from wordpiece_studio.storage.bpe_files import write_bpe_files as write_bpe_files
+    from wordpiece_studio.storage.saved_runs import load_project as load_project
     from wordpiece_studio.storage.tokenizer_directory import save_directory as save_directory
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer as load_tokenizer
     from wordpiece_studio.storage.vocab_txt import read_vocabulary as read_vocabulary
@@ -134,6 +135,7 @@ _HOMES = {
     ),
     "storage.adapted_vocabulary": "save_extension save_pruning",
     "storage.bpe_files": "write_bpe_files",
+    "storage.saved_runs": "load_project",
     "storage.tokenizer_directory": "save_directory",
     "storage.tokenizer_loading": "load_tokenizer",
     "storage.vocab_txt": "read_vocabulary write_vocabulary",
@@ -177,6 +179,8 @@ def _found(module: str, name: str) -> Any:
 # What reads and writes files lies above the tokenizers, whose methods call it.
 tokenizer.load = lambda *given: _found("storage.tokenizer_loading", "load_wordpiece_tokenizer")(*given)
 tokenizer.save = lambda *given, **options: _found("storage.tokenizer_directory", "save_tokenizer")(*given, **options)
+training.load = lambda *given: _found("storage.saved_runs", "load_run")(*given)
+training.save = lambda *given: _found("storage.saved_runs", "save_run")(*given)
 tokenizer.as_json = lambda *given: _found("storage.huggingface.tokenizer_json", "tokenizer_json_bytes")(*given)
 
 

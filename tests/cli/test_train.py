@@ -315,3 +315,18 @@ def test_a_full_disk_leaves_no_folder_behind(
     message = fails(capsys, "train", corpus, "-o", tmp_path / "a" / "b", "--vocab-size", 60)
     assert "No space left on device" in message
     assert list(tmp_path.iterdir()) == [corpus]
+
+
+def test_a_training_goes_on_with_other_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second, out, further = (tmp_path / name for name in ("a.txt", "b.txt", "out", "further"))
+    first.write_text("hug hugs pug pun bun\n" * 9, encoding="utf-8")
+    second.write_text("hugging bugs runs\n" * 5, encoding="utf-8")
+    run(capsys, "train", first, "--max-merges", 4, "-o", out, "--history", out / "merges.csv")
+    code, _, err = run(capsys, "train", second, "--continue", out, "--max-merges", 3, "-o", further)
+    assert (code, err) == (0, "")
+    old, new = (wordpiece_studio.load_tokenizer(folder).tokens for folder in (out, further))
+    assert new[: len(old)] == old
+    assert run(capsys, "verify", further, second)[0] == 0
+    told = fails(capsys, "train", second, "--continue", out, "--objective", "count", "-o", tmp_path / "no")
+    assert "--objective and --continue cannot be combined: the settings are those of the training so far" in told
+    assert "There are no merges in" in fails(capsys, "train", second, "--continue", further, "-o", tmp_path / "no")

@@ -51,7 +51,7 @@ from wordpiece_studio.storage.bpe_files import BPE_FILES
 from wordpiece_studio.storage.corpus_record import CorpusRecord, noted_files, record_of_rest, recorded_files
 from wordpiece_studio.storage.exports import COUNTS_FILE, Export, Exported, counts_name, write_library_files
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, TOKENIZER_FILE
-from wordpiece_studio.storage.merge_table import check_merge_table_place
+from wordpiece_studio.storage.merge_table import check_merge_table_place, kind_of_merge_table
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
     Only,
@@ -64,7 +64,7 @@ from wordpiece_studio.storage.tokenizer_directory import (
 from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.storage.verification import Verification
-    from wordpiece_studio.text.pipeline import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 _Text = TypeVar("_Text")
 USUAL = TrainingConfig()
@@ -173,6 +173,13 @@ class TrainCommand(CorpusCommand):
     held_out_model: str | None = option(
         "With --held-out, write the vocabulary trained on the rest, which was evaluated.", JUDGING, metavar="DIR"
     )
+    continue_from: str | None = option(
+        "Go on from this training, with its settings: its merges are replayed on the words first. A project, or a "
+        "folder with the merges.csv that --history wrote.",
+        STOP,
+        names=("--continue",),
+        metavar="DIR|FILE",
+    )
     history: str | None = option("Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
     only: Only | None = option(
         "Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.", values=Only
@@ -189,9 +196,13 @@ class TrainCommand(CorpusCommand):
         checked_only(self.only)
         self._check_by(config)
         self._check_held_out()
+        going_on = None if self.continue_from is None else self._continued(self.continue_from)
         if self.by is not None and reads_text(self.by):  # which does not use our normalizer and pre-tokenizer
             self.normalizer, self.pre_tokenizer = "none", "whitespace-split"
         normalizer = self.whole_normalizer()
+        if going_on is not None:
+            config, normalizer, pre_tokenizer = going_on
+            self.pre_tokenizer = pre_tokenizer  # type: ignore[assignment]  # as it is, not by name
         if self.by is not None and not self.replay:
             # Most of them have no prefix, which counts do not need.
             noticed = dataclasses.replace(config, objective="count")
@@ -229,7 +240,8 @@ class TrainCommand(CorpusCommand):
         self._print(lines, self._summary(trainer), seconds, figures)
 
     def _config(self) -> TrainingConfig:
-        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(USUAL)}
+        names = self.declared().keys() & {field.name for field in dataclasses.fields(USUAL)}
+        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
         settings["user_tokens"] = self.tokens
         for step, *_ in self.chosen_merges:
             if not step.isascii() or not step.isdigit():
@@ -238,6 +250,18 @@ class TrainCommand(CorpusCommand):
         if self.continuing_subword_prefix is None:
             settings["continuing_subword_prefix"] = "##" if self.by in (None, "tokenizers-wordpiece") else ""
         return TrainingConfig(**settings)
+
+    def _continued(self, place: str) -> tuple[TrainingConfig, Normalizer, PreTokenizer]:
+        from wordpiece_studio.storage.saved_runs import settings_to_continue
+
+        changes = {name: getattr(self, name) for name in (*LIMITS, "min_frequency") if self.is_given(name)}
+        names = {field.name for field in dataclasses.fields(USUAL)} - {*LIMITS, "min_frequency"}
+        for name in (*sorted(names & self.declared().keys()), "normalizer", "pre_tokenizer", "remove", "by"):
+            if self.is_given(name):
+                what = "{option} and --continue cannot be combined: the settings are those of the training so far"
+                raise StudioError(what, "Omit one of them.", option=self.declared()[name].names[0])
+        limits = dict.fromkeys(LIMITS)
+        return settings_to_continue(place, **limits | changes)
 
     def _counted(self, normalizer: Normalizer, config: TrainingConfig) -> tuple[WordCounts, CorpusNotes]:
         """Return the words of the texts, while the files are being hashed; print warnings about them."""
@@ -269,7 +293,9 @@ class TrainCommand(CorpusCommand):
     def _check_exports(self, exports: Sequence[Export], beginning: Tokenizer, config: TrainingConfig) -> None:
         """Report what could not be written in the end before the words are counted, as far as known in advance."""
         for export in exports:
-            if export.kind == "merges":
+            if export.kind == "merges" and export.folder == Path(self.output):
+                kind_of_merge_table(export.place)  # the folder will be there
+            elif export.kind == "merges":
                 check_merge_table_place(export.place)
             else:
                 check_folder(export.folder)

@@ -37,9 +37,11 @@ _LARGEST_NUMBER = 2**63 - 1  # the engines count in int64
 RULES = ("required_tokens", "forbidden_tokens", "forbidden_pairs", "chosen_merges")
 LONGEST_RULED = 100  # characters without prefix of a token: longest match takes longer words for unknown
 MOST_RULES = 10_000  # of each kind: a forbidden token is as many pairs as it has characters, and every pair is known
+BASE = ("base_tokens", "base_merges")  # what a training goes on from; in files only if it does
 
 _TEXT_LISTS = (
     "special_tokens", "user_tokens", "initial_alphabet", "continuing_order", "required_tokens", "forbidden_tokens",
+    "base_tokens",
 )  # fmt: skip
 _LEAST = {"vocab_size": 1, "max_merges": 0, "max_token_length": 1, "alphabet_limit": 1, "min_frequency": 0}
 
@@ -109,6 +111,9 @@ class TrainingConfig:
     chosen_merges
         Each a step, counted from 1, and the left and right token of the pair that is merged at it instead of the best
         one. If it is not a candidate there, the training raises a `StudioError` before this step.
+    base_tokens, base_merges
+        The vocabulary and the merges, each a left and a right token, of a training that this one goes on from, see
+        `continued`: the merges are replayed on the words, and all tokens keep their ids.
 
     Raises
     ------
@@ -146,6 +151,8 @@ class TrainingConfig:
     forbidden_tokens: tuple[str, ...] = ()
     forbidden_pairs: tuple[tuple[str, str], ...] = ()
     chosen_merges: tuple[tuple[int, str, str], ...] = ()
+    base_tokens: tuple[str, ...] = ()
+    base_merges: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for name in _TEXT_LISTS:
@@ -163,6 +170,7 @@ class TrainingConfig:
         self._name_roles()
         self._check_texts()
         self._check_rules()
+        self._check_base()
 
     def _name_roles(self) -> None:
         special = list(self.special_tokens)
@@ -255,6 +263,39 @@ class TrainingConfig:
                 token=self.required_tokens[0],
             )
 
+    def _check_base(self) -> None:
+        merges = tuple(_text_tuple("base_merges", pair) for pair in _items("base_merges", self.base_merges))
+        tokens, prefix = set(self.base_tokens), self.continuing_subword_prefix
+        if len(tokens) < len(self.base_tokens) or self.base_tokens[: len(self.reserved_tokens)] not in (
+            self.reserved_tokens, (),
+        ):  # fmt: skip
+            what = "The setting {name} must be different tokens, the special tokens first"
+            raise StudioError(what, name="base_tokens")
+        for pair in merges:
+            if len(pair) != 2 or not tokens.issuperset((*pair, pair[0] + pair[1].removeprefix(prefix))):
+                what = "The setting {name} must have pairs of base tokens that become one, not {value!r}"
+                raise _setting_error(what, "base_merges", pair)
+        object.__setattr__(self, "base_merges", merges)
+
+    def continued(self, tokens: Sequence[str], merges: Iterable[tuple[str, str]], **changes: Any) -> TrainingConfig:
+        """Return the settings of a training that goes on where one with these settings ended.
+
+        Parameters
+        ----------
+        tokens, merges
+            The vocabulary that it learned, in order of id, and the left and right token of each merge, in their order.
+        changes
+            Settings that are to be others, such as ``vocab_size``. What was required or chosen is not any more.
+
+        Raises
+        ------
+        StudioError
+            If tokens and merges do not belong together, or a setting is out of range.
+        """
+        pairs = (*self.base_merges, *merges)
+        fresh: dict[str, Any] = {"required_tokens": (), "chosen_merges": ()}
+        return dataclasses.replace(self, **fresh | {"base_tokens": tuple(tokens), "base_merges": pairs} | changes)
+
     @property
     def has_rules(self) -> bool:
         """Whether tokens are required or forbidden, pairs forbidden, or merges chosen."""
@@ -338,7 +379,9 @@ class TrainingConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
-        values = {name: value for name, value in dataclasses.asdict(self).items() if name not in RULES or value}
+        values = {
+            name: value for name, value in dataclasses.asdict(self).items() if name not in (*RULES, *BASE) or value
+        }
         return {name: _lists(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod

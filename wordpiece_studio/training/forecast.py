@@ -138,7 +138,8 @@ class Forecaster:
         could = self._scale * float(((self._lengths - (not has_own_symbol)) * shares).sum())
         limits = [could * _MERGES[config.objective][floor > 1]]
         if config.vocab_size is not None:
-            initial = len(config.reserved_tokens) + self.alphabet + len(config.required_tokens)
+            initial = len(config.base_tokens or (*config.reserved_tokens, *range(self.alphabet)))
+            initial += len(config.required_tokens)
             limits.append(config.vocab_size - initial)
         if config.max_merges is not None:
             limits.append(config.max_merges)

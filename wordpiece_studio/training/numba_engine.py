@@ -60,7 +60,7 @@ class CompiledEngine:
     ) -> None:
         config = input_.config
         self._input = input_
-        names_collide = config.has_rules or _names_collide(input_)
+        names_collide = config.has_rules or bool(config.base_merges) or _names_collide(input_)
         stop_if_asked(should_stop)
         self._shortlist_size = min(_SHORTLIST_SIZES[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)

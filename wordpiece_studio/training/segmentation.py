@@ -18,6 +18,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import hashes_of, repeated, with_room
+from wordpiece_studio.training.continuing import replayed_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +33,7 @@ INSIDE = -2
 MOST_CELLS = (2**31 - 1) // 3  # the engine's arena holds up to three entries per cell, numbered in int32
 MOST_SYMBOLS = 2**63 - 1  # N is an int64, and no other count is larger
 _CODE_POINTS = 0x110000
+_WORDS_AT_ONCE = 1 << 12  # between two calls of `should_stop`
 _INSIDE_KEY = 2  # see `_symbol_keys`
 
 
@@ -58,9 +60,10 @@ class TrainingInput:
     """The state before the first merge; it never changes. Arrays of words have one entry per word, int64.
 
     The cells are int32, one per character: a symbol (an index into `symbols`) stands at its first and its last cell,
-    INSIDE between them, SEPARATOR before and after every word. `vocabulary_tokens` are special tokens, then the
-    alphabet, then required tokens, and `symbol_ids` the vocabulary ids of the symbols: int64. An engine may also begin
-    after `step` merges, with the symbols and tokens that there are then.
+    INSIDE between them, SEPARATOR before and after every word; `inside` are the cells within symbols where none begins,
+    if there are any. `vocabulary_tokens` are special tokens, then the alphabet, then required tokens, and `symbol_ids`
+    the vocabulary ids of the symbols: int64. An engine may also begin after `step` merges, with the symbols and tokens
+    that there are then.
     """
 
     config: TrainingConfig
@@ -73,6 +76,7 @@ class TrainingInput:
     vocabulary_tokens: list[str] = dataclasses.field(default_factory=list)  # until they are numbered
     symbol_ids: NDArray[np.int64] = dataclasses.field(default_factory=lambda: np.empty(0, dtype=np.int64))
     step: int = 0
+    inside: NDArray[np.int64] | None = None
 
     @property
     def words(self) -> list[str]:
@@ -113,6 +117,8 @@ def prepare(
         input_, present = _laid_out(counts, settings, should_stop)
     stop_if_asked(should_stop)
     tokens = _initial_vocabulary(input_, present)
+    if config.base_merges:
+        input_ = _after_base(input_, should_stop)
     ids = {token: index for index, token in enumerate(tokens)}
     prefix = config.continuing_subword_prefix
     symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in input_.symbols], dtype=np.int64)
@@ -123,10 +129,43 @@ def prepare(
             "A vocabulary of {size:,} tokens is too small for this corpus: special tokens and alphabet alone "
             "are {minimum:,}"
         )
+        if config.base_tokens:
+            what = what.replace("special tokens and alphabet alone", "the tokens to go on from, and its characters,")
         if config.required_tokens:
             what = what.replace(" and alphabet alone", ", alphabet and required tokens alone")
         raise StudioError(what, "Choose a size of {minimum:,} or more.", size=config.vocab_size, minimum=smallest)
     return input_
+
+
+def _after_base(input_: TrainingInput, should_stop: Callable[[], bool] | None) -> TrainingInput:
+    """Return the words with the merges of the training that this one goes on from replayed on them."""
+    prefix = input_.config.continuing_subword_prefix
+    index_of = {symbol: index for index, symbol in enumerate(input_.symbols)}
+
+    def merge_of(left: str, right: str) -> tuple[tuple[int, int], int]:
+        continues = bool(prefix) and left.startswith(prefix) and left != prefix
+        first = Symbol(left.removeprefix(prefix) if continues else left, continues)
+        second = Symbol(right.removeprefix(prefix), bool(prefix))
+        numbers = [index_of.setdefault(symbol, len(index_of)) for symbol in (first, second, first.joined(second))]
+        return (numbers[0], numbers[1]), numbers[2]
+
+    def words() -> Iterator[list[int]]:
+        for number, (start, length) in enumerate(zip(input_.word_starts, input_.word_lengths, strict=True)):
+            if not number % _WORDS_AT_ONCE:
+                stop_if_asked(should_stop)
+            yield [symbol for symbol, _ in input_.symbols_between(int(start), int(start + length))]
+
+    found = list(replayed_words(words(), [merge_of(*pair) for pair in input_.config.base_merges]))
+    symbols, numbers = list(index_of), np.fromiter(map(len, found), np.int64, len(found))
+    flat = np.fromiter(itertools.chain.from_iterable(found), np.int32, int(numbers.sum()))
+    widths = np.array([len(symbol.text) for symbol in symbols], dtype=np.int32)[flat]
+    places = np.cumsum(widths) - widths + np.repeat(np.arange(1, len(found) + 1), numbers)  # behind its separators
+    cells = np.full_like(input_.cells, SEPARATOR)
+    _write_symbols(cells, places, widths, flat)
+    is_inside = cells != SEPARATOR
+    is_inside[places] = False
+    inside = np.flatnonzero(is_inside)
+    return dataclasses.replace(input_, cells=cells, symbol_counts=numbers, symbols=symbols, inside=inside)
 
 
 def _laid_out_at_once(counts: WordCounts, joined: bytes, config: TrainingConfig) -> tuple[TrainingInput, set[str]]:
@@ -291,12 +330,9 @@ def _write_symbols(
     cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int32], symbols: NDArray[np.int32]
 ) -> None:
     cells[places] = symbols
-    widest = int(widths.max(initial=1))
-    if widest > 1:
-        wide = widths > 1
-        for offset in range(1, widest - 1):
-            cells[places[wide] + offset] = INSIDE
-        cells[places + widths - 1] = symbols
+    for offset in range(1, int(widths.max(initial=1)) - 1):
+        cells[places[widths > offset + 1] + offset] = INSIDE
+    cells[places + widths - 1] = symbols
 
 
 def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str]:
@@ -317,7 +353,7 @@ def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str
         )
         rest = [symbol for symbol, continues in extra.items() if continues]
         alphabet = [*sorted(bare), *given, *(tokens[symbol] for symbol in seen), *rest]
-    return list(dict.fromkeys((*config.reserved_tokens, *alphabet, *config.required_tokens)))
+    return list(dict.fromkeys((*config.base_tokens, *config.reserved_tokens, *alphabet, *config.required_tokens)))
 
 
 # After merges.
@@ -535,8 +571,11 @@ class MergePlaces:
 
 
 def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
-    """Return NEVER for every cell, but 0 inside initial symbols with a suffix, where there never was a boundary."""
+    """Return NEVER for every cell, but 0 inside initial symbols, where there never was a boundary."""
     boundaries = np.full(len(input_.cells), NEVER, dtype=np.int32)
+    if input_.inside is not None:
+        boundaries[input_.inside] = 0
+        return boundaries
     widths = np.array([len(symbol.text) for symbol in input_.symbols])
     if widths.max() == 1:
         return boundaries

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar,
 
 import numpy as np
 
+from wordpiece_studio import training as room
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
 from wordpiece_studio.corpus.counts import WordCounts, is_mapping
 from wordpiece_studio.errors import StudioError
@@ -36,6 +37,7 @@ from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.segmentation import INSIDE, Symbol, TrainingInput, prepare, stop_if_asked
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
@@ -352,6 +354,39 @@ class TrainingRun:
     def vocabulary(self) -> Vocabulary:
         """The vocabulary after the last merge."""
         return self.history.vocabulary(len(self.history))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the training to a project file, ``.wpstudio``, which the window opens, too, in place of any other.
+
+        Raises
+        ------
+        StudioError
+            If the file cannot be written.
+        """
+        room.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TrainingRun:
+        """Return the training in a project file; of several, the one that is shown when the project is opened.
+
+        Raises
+        ------
+        StudioError
+            If the file is missing, damaged or without a training.
+        """
+        loaded: TrainingRun = room.load(path)
+        return loaded
+
+    def continued_config(self, **changes: Any) -> TrainingConfig:
+        """Return the settings of a training on other words that goes on from this one, see `TrainingConfig.continued`.
+
+        >>> first = train({"hug": 10, "pug": 5}, TrainingConfig(special_tokens=(), max_merges=2))
+        >>> further = train({"hugs": 3, "bugs": 2}, first.continued_config(max_merges=1))
+        >>> [merge.token for merge in first.history], [merge.token for merge in further.history]
+        (['##ug', 'hug'], ['bug'])
+        """
+        merges = [(merge.left, merge.right) for merge in self.history]
+        return self.config.continued(self.vocabulary.tokens, merges, **changes)
 
     def tokenizer(self) -> Tokenizer:
         """Return a tokenizer that reads text as the corpus was read."""
