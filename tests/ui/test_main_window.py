@@ -15,11 +15,13 @@ from wordpiece_studio.session.samples import document_project, document_titles
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.continuing import replayed
 from wordpiece_studio.ui.actions import REASON
 from wordpiece_studio.ui.dialogs.file_questions import unsaved_work_box
 from wordpiece_studio.ui.panes.comparison.comparison_pane import Tab
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusTab
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
+from wordpiece_studio.ui.rule_chips import RuleChips
 from wordpiece_studio.ui.training_bar import FurtherDialog
 
 if TYPE_CHECKING:
@@ -566,6 +568,29 @@ def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
         next(each for each in dialog.buttons.buttons() if "again" in each.text()).click()
     studio.wait_finished()
     assert studio.window.model.counts.words == ["hug", "pug"]
+
+
+def test_a_training_continues_on_another_text(studio: Studio) -> None:
+    window = studio.window
+    first = window.model.history.vocabulary(25).tokens
+    studio.set_text("hugging bugs runs hugging")
+    window.actions_.continue_on_text.trigger()
+    dialog = next(each for each in window.findChildren(FurtherDialog) if each.isVisible())
+    dialog.size_box.setValue(len(first) + 12)
+    with studio.qtbot.waitSignal(window.model.run_reset):
+        dialog.accept()
+    studio.wait_finished()
+    assert window.model.counts.words == ["hugging", "bugs", "runs"]
+    assert window.model.history.vocabulary(len(window.model.history)).tokens[: len(first)] == first
+    rules = window.findChild(RuleChips)
+    chips = rules.chips
+    assert [chip.text() for chip in chips] == ["Continues after 25 merges  ✕"]
+    window.model.seek(0)
+    split = ["b", "##u", "##g", "##s"]
+    assert window.model.history.segmentation("bugs", 0) == replayed(split, window.model.config.base_merges) != split
+    chips[0].click()
+    assert not window.session.settings.valid_config().base_tokens
+    assert not rules.chips
 
 
 def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:

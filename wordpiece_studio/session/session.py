@@ -29,7 +29,7 @@ from wordpiece_studio.session.training_job import TrainerState, trained_by_libra
 from wordpiece_studio.session.watched_files import FileWatch, moved_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus, Run, RunOrigin
 from wordpiece_studio.storage.view import View
-from wordpiece_studio.training.config import RULES, TrainingConfig
+from wordpiece_studio.training.config import BASE, RULES, TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size
 
 if TYPE_CHECKING:
@@ -413,8 +413,9 @@ class ChosenSettings(QObject):
 
     def drop_rules(self) -> None:
         """Require, forbid and choose nothing any more: another corpus has other tokens and steps."""
-        if self.valid_config().has_rules:
-            self.set_values(**dict.fromkeys(RULES, ()))
+        config = self.valid_config()
+        if config.has_rules or config.base_merges:
+            self.set_values(**dict.fromkeys((*RULES, *BASE), ()))
 
     def choose(self, **values: Any) -> None:
         self._values.update(values)

@@ -9,6 +9,7 @@ import typing
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsFloat, SupportsIndex, cast
 
@@ -264,17 +265,9 @@ class TrainingConfig:
             )
 
     def _check_base(self) -> None:
-        merges = tuple(_text_tuple("base_merges", pair) for pair in _items("base_merges", self.base_merges))
-        tokens, prefix = set(self.base_tokens), self.continuing_subword_prefix
-        if len(tokens) < len(self.base_tokens) or self.base_tokens[: len(self.reserved_tokens)] not in (
-            self.reserved_tokens, (),
-        ):  # fmt: skip
-            what = "The setting {name} must be different tokens, the special tokens first"
-            raise StudioError(what, name="base_tokens")
-        for pair in merges:
-            if len(pair) != 2 or not tokens.issuperset((*pair, pair[0] + pair[1].removeprefix(prefix))):
-                what = "The setting {name} must have pairs of base tokens that become one, not {value!r}"
-                raise _setting_error(what, "base_merges", pair)
+        reserved, prefix = self.reserved_tokens, self.continuing_subword_prefix
+        merges = tuple(map(tuple, _items("base_merges", self.base_merges)))
+        _check_base(self.base_tokens, merges, reserved, prefix)
         object.__setattr__(self, "base_merges", merges)
 
     def continued(self, tokens: Sequence[str], merges: Iterable[tuple[str, str]], **changes: Any) -> TrainingConfig:
@@ -407,6 +400,18 @@ class TrainingConfig:
 
 _HINTS = typing.get_type_hints(TrainingConfig)
 _CHOICES = {name: typing.get_args(kind) for name, kind in _HINTS.items() if typing.get_origin(kind) is Literal}
+
+
+@lru_cache(maxsize=4)  # settings are made again at every change of any of them
+def _check_base(tokens: tuple[str, ...], merges: tuple[Any, ...], reserved: tuple[str, ...], prefix: str) -> None:
+    known = set(tokens)
+    if len(known) < len(tokens) or tokens[: len(reserved)] not in (reserved, ()):
+        what = "The setting {name} must be different tokens, the special tokens first"
+        raise StudioError(what, name="base_tokens")
+    for pair in merges:
+        if len(pair) != 2 or not known.issuperset((*pair, f"{pair[0]}{str(pair[1]).removeprefix(prefix)}")):
+            what = "The setting {name} must have pairs of base tokens that become one, not {value!r}"
+            raise _setting_error(what, "base_merges", pair)
 
 
 def _lists(value: tuple[Any, ...]) -> list[Any]:

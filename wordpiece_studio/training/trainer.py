@@ -385,8 +385,7 @@ class TrainingRun:
         >>> [merge.token for merge in first.history], [merge.token for merge in further.history]
         (['##ug', 'hug'], ['bug'])
         """
-        merges = [(merge.left, merge.right) for merge in self.history]
-        return self.config.continued(self.vocabulary.tokens, merges, **changes)
+        return continued_config(self.history, self.config, **changes)
 
     def tokenizer(self) -> Tokenizer:
         """Return a tokenizer that reads text as the corpus was read."""
@@ -407,6 +406,12 @@ class TrainingRun:
         ['low', '[UNK]', 'low', 'e', 'r']
         """
         return bpe_tokenizer(self.history, self.counts, len(self.history), longest_first=longest_first)
+
+
+def continued_config(history: MergeHistory, config: TrainingConfig, **changes: Any) -> TrainingConfig:
+    tokens = history.vocabulary(len(history)).tokens
+    pairs = zip(history.column("left_id").tolist(), history.column("right_id").tolist(), strict=True)
+    return config.continued(tokens, [(tokens[left], tokens[right]) for left, right in pairs], **changes)
 
 
 def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longest_first: bool = False) -> BpeTokenizer:

@@ -109,7 +109,7 @@ class MainWindow(Workspace):
             ),
             Menu(
                 tr("&Training"),
-                ["runs: train train_further pause stop another-library:",
+                ["runs: train train_further continue_on_text pause stop another-library:",
                  Menu(tr("Train with &another library"), "train_with_library", "library_twice stop_library")],
                 ["runs:", Menu(
                     tr("&Runs"),

@@ -77,5 +77,8 @@ class RuleChips(Fitted, QWidget):
         )  # fmt: skip
 
     def _remove(self, rule: TrainingRule) -> None:
+        if rule.name == "base_merges":
+            self._chosen.choose(base_merges=(), base_tokens=())
+            return
         items = getattr(self._chosen.valid_config(), rule.name)
         self._chosen.choose(**{rule.name: tuple(item for item in items if item != rule.item)})

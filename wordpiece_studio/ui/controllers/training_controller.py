@@ -19,6 +19,7 @@ from wordpiece_studio.session.session import LiveTraining
 from wordpiece_studio.session.training_job import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
+from wordpiece_studio.training.trainer import continued_config
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.messages import ask, question_box, reported
 from wordpiece_studio.ui.training_bar import (
@@ -141,6 +142,31 @@ class TrainingController(Controller):
         dialog.again_chosen.connect(self._actions.train.trigger)
         dialog.accepted.connect(lambda: self._confirm_further(dialog.size_box.value()))
         dialog.open()
+
+    def _why_not_on_text(self) -> str:
+        run = self._model.run
+        if run is not None and run.library_run is not None:
+            return self.tr("This run was trained with another library and cannot be continued here.")
+        if not self._session.has_pipeline_of(run):
+            return self.tr("The corpus now has other text processing than this run.")
+        return why_no_words(self._counting.counts)
+
+    @command(
+        tr("&Continue on this text…"), tr("Train a new run on the present corpus that begins with this run’s merges"),
+        when=lambda self: self._can_train() and self._model.history is not None, unless=_why_not_on_text,
+    )  # fmt: skip
+    def continue_on_text(self) -> None:
+        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window)
+        dialog.accepted.connect(lambda: self._continue_on_text(dialog.size_box.value()))
+        dialog.open()
+
+    def _continue_on_text(self, size: int) -> None:
+        run = self._model.run
+        assert run is not None
+        self._session.runs.keep(run)
+        config = continued_config(run.history, run.config, vocab_size=size, max_merges=None)
+        self._session.settings.set_config(config)
+        self.train()
 
     def _look_of_pause(self) -> tuple[str, str]:
         is_paused = self._model.state is TrainerState.PAUSED

@@ -172,6 +172,10 @@ def rules_of(config: TrainingConfig) -> Iterator[TrainingRule]:
             _tr("Step {0}: {1} + {2}"), _tr("At step {0}, {1} + {2} are merged instead of the best pair."),
         ),
     }  # fmt: skip
+    if config.base_merges:
+        merges = number_text(len(config.base_merges))
+        what = _tr("Continues after {0} merges"), _tr("The {0} merges of another run are replayed on the text first.")
+        yield TrainingRule("base_merges", None, *(text.format(merges) for text in what))
     for name, (text, tip) in words.items():
         for item in getattr(config, name):
             parts = item if isinstance(item, tuple) else (item,)
