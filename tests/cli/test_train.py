@@ -330,3 +330,11 @@ def test_a_training_goes_on_with_other_text(tmp_path: Path, capsys: pytest.Captu
     told = fails(capsys, "train", second, "--continue", out, "--objective", "count", "-o", tmp_path / "no")
     assert "--objective and --continue cannot be combined: the settings are those of the training so far" in told
     assert "There are no merges in" in fails(capsys, "train", second, "--continue", further, "-o", tmp_path / "no")
+
+
+def test_tokens_are_reserved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "train", COURSE, "--max-merges", 3, "--unused", 2, "-o", tmp_path / "out")
+    tokenizer = wordpiece_studio.Tokenizer.load(tmp_path / "out")
+    assert tokenizer.tokens[-5:-3] == ["[unused0]", "[unused1]"]
+    assert "[unused0]" not in tokenizer.vocabulary.special_tokens
+    assert tokenizer.decode([tokenizer.id_of("[unused0]")]) == "[unused0]"

@@ -134,6 +134,10 @@ class TrainCommand(CorpusCommand):
     forbidden_pairs = _rule("Never merge these two tokens.", "--forbid-pair", ("LEFT", "RIGHT"))
     chosen_merges = _rule("At this step, merge these two tokens instead.", "--merge", ("STEP", "LEFT", "RIGHT"))
     required_tokens = _rule("Have this token from the start, for longest match.", "--require", "TOKEN")
+    unused: int = option(
+        "Reserve this many ordinary tokens, [unused0] and so on, whose places extend --unused can take.", RULES,
+        default=0, least=0,
+    )  # fmt: skip
     vocab_size = _setting("At this many tokens.", STOP)
     max_merges = _setting("After this many merges.", STOP)
     max_seconds = _setting("After this time.", STOP, metavar="SECONDS")
@@ -246,6 +250,7 @@ class TrainCommand(CorpusCommand):
         for step, *_ in self.chosen_merges:
             if not step.isascii() or not step.isdigit():
                 raise StudioError("The step of --merge must be a whole number, not {step}", step=step)
+        settings["required_tokens"] += tuple(f"[unused{number}]" for number in range(self.unused))
         settings["chosen_merges"] = [(int(step), *pair) for step, *pair in self.chosen_merges]
         if self.continuing_subword_prefix is None:
             settings["continuing_subword_prefix"] = "##" if self.by in (None, "tokenizers-wordpiece") else ""
