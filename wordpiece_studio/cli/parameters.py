@@ -319,8 +319,8 @@ def _completion(*, is_shown: bool) -> str:
     try:
         told = "" if has_profile else subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
-        what, advice = "{shell} does not say where its profile is", "Add {place} to it yourself."
-        raise StudioError(what, advice, shell=shell, place=place) from error
+        what, advice = "{name} does not say where its profile is", "Add {place} to it yourself."
+        raise StudioError(what, advice, name=shell, place=place) from error
     profile = Path(told or _PROFILES[shell]).expanduser()
     profile.parent.mkdir(parents=True, exist_ok=True)
     line = f"{'source' if has_profile else '.'} '{place}'\n"

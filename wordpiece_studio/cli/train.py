@@ -178,7 +178,7 @@ class TrainCommand(CorpusCommand):
         "With --held-out, write the vocabulary trained on the rest, which was evaluated.", JUDGING, metavar="DIR"
     )
     continue_from: str | None = option(
-        "Go on from this training, with its settings: its merges are replayed on the words first. A project, or a "
+        "Continue after this run, with its settings: its merges are replayed on the words first. A project, or a "
         "folder with the merges.csv that --history wrote.",
         STOP,
         names=("--continue",),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Place = str | os.PathLike[str]
 
-_NO_MERGES = "Train with --history DIR/merges.csv, or name a project."
+_NO_MERGES = "Train with --history DIR/merges.csv, or specify a project."
 
 
 def save_run(path: Place, run: TrainingRun) -> None:

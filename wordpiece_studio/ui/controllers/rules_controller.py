@@ -87,7 +87,7 @@ class RulesController(Controller):
     # -- commands
 
     @command(
-        tr("&Merge this instead"), tr("Train a new run that merges this pair at this step instead"),
+        tr("Merge this &instead"), tr("Train a new run that merges this pair at this step instead"),
         unless=_why_not_instead,
     )  # fmt: skip
     def merge_instead(self) -> None:
@@ -110,7 +110,7 @@ class RulesController(Controller):
         return self.tr("It is forbidden already") if self._pair in self._config.forbidden_pairs else ""
 
     @command(
-        tr("Never merge this &pair"), tr("Train a new run in which this pair is not a candidate"),
+        tr("Never m&erge this pair"), tr("Train a new run in which this pair is not a candidate"),
         unless=_why_pair_stays,
     )  # fmt: skip
     def forbid_pair(self) -> None:
