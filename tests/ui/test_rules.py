@@ -44,6 +44,10 @@ def chosen(studio: Studio) -> Studio:
     return studio
 
 
+def test_without_rules_they_take_no_room(studio: Studio) -> None:
+    assert studio.window.bar.rules.isHidden()
+
+
 def test_another_candidate_is_merged_in_a_run_of_its_own(chosen: Studio) -> None:
     model, runs = chosen.window.model, chosen.window.session.runs
     first, second = runs.all

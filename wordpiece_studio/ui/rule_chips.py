@@ -29,7 +29,7 @@ class RuleChips(Fitted, QWidget):
     def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chosen = chosen
-        self._rules: list[TrainingRule] = []
+        self._rules: list[TrainingRule] | None = None  # until it is shown for the first time
         self.chips: list[QToolButton] = []
         self._caption = plain_label(self.tr("Rules"), self, role="hint", entry="rule")
         self.more = tool_button(
@@ -47,7 +47,7 @@ class RuleChips(Fitted, QWidget):
         for chip in self.chips:
             room -= chip.sizeHint().width() + _GAP
             chip.setVisible(room >= 0)
-        left_out = self._rules[sum(not chip.isHidden() for chip in self.chips) :]
+        left_out = (self._rules or [])[sum(not chip.isHidden() for chip in self.chips) :]
         self.more.setVisible(bool(left_out))
         self.more.menu().clear()
         for rule in left_out:
