@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QComboBox, QToolButton
 
 from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
@@ -130,13 +129,8 @@ def test_from_a_step_and_a_token_of_the_charts(driver: Driver) -> None:
     driver.click(plot.viewport(), QPointF(plot.place_of(19, 0).x(), plot.plot_rect().center().y()).toPoint())
     assert driver.model.step == 19
     assert_all_panes_agree(driver)
-    button = next(button for button in pane.findChildren(QToolButton) if button.text() == "Zipf")
-    if button.isVisible():
-        driver.click(button)
-    else:  # the buttons have no room
-        box = next(box for box in pane.findChildren(QComboBox) if box.findText("Zipf") >= 0)
-        box.setFocus()
-        driver.press("Z")
+    pane.choice.setFocus()
+    driver.press("Z")
     driver.wait(lambda: driver.window.session.usage.is_current)
     driver.settle()
     plot = pane.charts[0].findChild(Plot)
