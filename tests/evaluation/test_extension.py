@@ -49,7 +49,7 @@ def test_the_effect_of_every_token_is_that_of_tokenizing_with_it(general: Path) 
         assert tokens_of(tokenizer, GENERAL) == (found.general.tokens[number], found.general.unknown[number])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_effect_is_exact_for_any_tokens(choice: random.Random) -> None:
     # Tokens that stand in for others may leave the rest of a word without any: it becomes unknown on the way.
