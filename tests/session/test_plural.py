@@ -36,12 +36,17 @@ def polish(qtbot: QtBot) -> Iterator[None]:
     QCoreApplication.removeTranslator(translator)
 
 
-@pytest.mark.parametrize(("number", "said"), [(0, "0 words"), (1, "1 word"), (2, "2 words"), (11, "11 words")])
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 words"), (1, "1 word"), (2, "2 words"), (11, "11 words"), (2**40, f"{2**40} words")]
+)
 def test_english_has_two_forms(qtbot: QtBot, number: int, said: str) -> None:
     assert plural(number, "1 word", "{count} words").format(count=number) == said
 
 
 @pytest.mark.usefixtures("polish")
-@pytest.mark.parametrize(("number", "said"), [(1, "1 słowo"), (3, "3 słowa"), (5, "5 słów"), (22, "22 słowa")])
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(1, "1 słowo"), (3, "3 słowa"), (5, "5 słów"), (22, "22 słowa"), (10**12 + 3, "1000000000003 słowa")],
+)
 def test_a_translation_has_the_forms_of_its_language(number: int, said: str) -> None:
     assert plural(number, "1 word", "{count} words").format(count=number) == said

@@ -22,7 +22,6 @@ from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MODEL_FILE
-from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.libraries.training_child import Learned, no_words, train_in_child, vocabulary_too_small
 from wordpiece_studio.system.child import Child, Stopped
 from wordpiece_studio.system.memory import available_memory, out_of_memory
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.tokenizer.encoding import WordCut
 
     Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
@@ -197,6 +197,8 @@ class LibraryRun:
         StudioError
             If the library cannot load what it trained.
         """
+        from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer  # trainings do without
+
         tokenizer = LibraryTokenizer(self.file_name, content=self.content)
         if self.counts is not None:
             tokenizer.words_of = TextReading(Pipeline(self.counts.normalizer.kept, self.counts.pre_tokenizer))

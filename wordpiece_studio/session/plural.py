@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.training.engine import number_text
 
+_MOST = 1_000_000_000  # which Qt can take; forms go by the last digits
 CONTEXT = "plural"  # under what a translation has the forms of a sentence: as many as its language has
 
 
@@ -20,7 +21,7 @@ def plural(number: int, one: str, many: str) -> str:
     >>> plural(1200, "1 row copied", "{count} rows copied").format(count="1,200")
     '1,200 rows copied'
     """
-    text = QCoreApplication.translate(CONTEXT, many, None, number)
+    text = QCoreApplication.translate(CONTEXT, many, None, number if number < _MOST else _MOST + number % _MOST)
     return one if number == 1 and text == many else text
 
 
