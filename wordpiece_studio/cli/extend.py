@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class _AdaptCommand(CliCommand, FileOptions, LoadingOptions):
             check_results([Path(self.output) / "tokenizer.json"], force=self.force)
         tokenizer = self.tokenizer(self.vocab)
         warn(*guessed_case(tokenizer, self.vocab))
-        domain = Listing(tuple(file for path in self.on for file in self.listed_text(path, "--on").files))
+        domain = self._listing(self.on, "--on")
         with progress() as report:
             found = adapt(tokenizer, domain, general=self._general(tokenizer), progress=report, **options)
         if self.output is not None:
@@ -65,11 +66,15 @@ class _AdaptCommand(CliCommand, FileOptions, LoadingOptions):
         from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
         if self.general:
-            return Listing(tuple(file for path in self.general for file in self.listed_text(path, "--general").files))
+            return self._listing(self.general, "--general")
         return held_out_of_training(Path(self.vocab), tokenizer) if isinstance(tokenizer, Tokenizer) else None
 
-    def written(self) -> list[str]:
-        return [] if self.output is None else ["", f"Written to {display_name(self.output)}."]
+    def _listing(self, paths: list[str], option: str) -> Listing:
+        return Listing(tuple(file for path in paths for file in self.listed_text(path, option).files))
+
+    def print(self, data: dict[str, Any], lines: list[str]) -> None:
+        written = [] if self.output is None else ["", f"Written to {display_name(self.output)}."]
+        print_result(data, "\n".join([*lines, *written]), as_json=self.as_json)
 
 
 class ExtendCommand(_AdaptCommand):
@@ -84,15 +89,10 @@ class ExtendCommand(_AdaptCommand):
         from wordpiece_studio.storage.adapted_vocabulary import save_extension
 
         found: Extension = self.adapted(
-            extend,
-            lambda folder, found: save_extension(folder, found, in_unused=self.unused),
-            budget=self.budget,
-            min_frequency=self.min_frequency,
-            include=tokens_in(self.include),
-            exclude=tokens_in(self.exclude),
-        )
-        print_result(_extension_data(found, self.top), "\n".join([*_extension_lines(found, self.top), *self.written()]),
-                     as_json=self.as_json)  # fmt: skip
+            extend, partial(save_extension, in_unused=self.unused), budget=self.budget,
+            min_frequency=self.min_frequency, include=tokens_in(self.include), exclude=tokens_in(self.exclude),
+        )  # fmt: skip
+        self.print(_extension_data(found, self.top), _extension_lines(found, self.top))
 
 
 class PruneCommand(_AdaptCommand):
@@ -104,18 +104,13 @@ class PruneCommand(_AdaptCommand):
         from wordpiece_studio.storage.adapted_vocabulary import save_pruning
 
         found: Pruning = self.adapted(prune, save_pruning, min_count=self.min_count, protected=tokens_in(self.keep))
-        data = {
-            "removed": len(found.removed),
-            "kept": len(found.kept),
-            "effect": _effects_data(found),
-            "removed_tokens": found.removed[: self.top],
-        }
-        before, after = len(found.tokenizer), len(found.kept)
+        shown, before, after = found.removed[: self.top], len(found.tokenizer), len(found.kept)
+        data = {"removed": len(found.removed), "kept": after, "effect": _effects_data(found), "removed_tokens": shown}
         lines = [f"{number_of(len(found.removed), 'token')} of {before:,} can go, {after:,} stay", ""]
         lines += _curve(found, ["before", "after"], [0, 1])
-        if shown := found.removed[: self.top]:
+        if shown:
             lines += ["", f"Removed: {printable(' '.join(shown))}{' …' if len(found.removed) > len(shown) else ''}"]
-        print_result(data, "\n".join([*lines, *self.written()]), as_json=self.as_json)
+        self.print(data, lines)
 
 
 def _extension_data(found: Extension, top: int) -> dict[str, Any]:
@@ -145,14 +140,16 @@ def _extension_lines(found: Extension, top: int) -> list[str]:
     lines = [f"{number_of(number, 'token')} to add", "", *_curve(found, [f"{step:,} tokens" for step in steps], steps)]
     if found.enough is not None:
         lines += ["", f"After {found.enough:,} tokens, a hundred more save less than 0.1% of the tokens held out."]
-    rows = [(printable(each.token), each.kind, f"{each.saves:,}") for each in found.proposals[:top]]
-    lines += ["", *aligned([("token", "kind", "saves"), *rows], names=2)] if rows else []
-    costly = [
-        (printable(each.word), printable(" ".join(each.tokens)), f"{each.cost:,}") for each in found.costly_words[:top]
-    ]
-    lines += ["", *aligned([("costly word", "tokens", "cost"), *costly], names=2)] if costly else []
-    unknown = [(printable(each.word), _reason(each.reason), f"{each.count:,}") for each in found.unknown_words[:top]]
-    lines += ["", *aligned([("unknown word", "reason", "count"), *unknown], names=2)] if unknown else []
+    rows = [(each.token, each.kind, f"{each.saves:,}") for each in found.proposals[:top]]
+    costly = [(each.word, printable(" ".join(each.tokens)), f"{each.cost:,}") for each in found.costly_words[:top]]
+    unknown = [(each.word, _reason(each.reason), f"{each.count:,}") for each in found.unknown_words[:top]]
+    for titles, table in (
+        (("token", "kind", "saves"), rows),
+        (("costly word", "tokens", "cost"), costly),
+        (("unknown word", "reason", "count"), unknown),
+    ):
+        printed = [(printable(first), *others) for first, *others in table]
+        lines += ["", *aligned([titles, *printed], names=2)] if printed else []
     return [*lines, "", f"Unused: {number_of(len(found.unused_tokens), 'token')} of {len(found.tokenizer):,}"]
 
 
@@ -165,12 +162,8 @@ def _curve(found: Extension | Pruning, names: Sequence[str], steps: Sequence[int
     effects: list[tuple[str, Effect]] = [("held out", found.held_out)]
     effects += [("general text", found.general)] if found.general is not None else []
     titles = ["tokens per word", *(name for name, _ in effects), *(f"unknown, {name}" for name, _ in effects)]
-    rows = [
-        [
-            name,
-            *(f"{effect.tokens_per_word[step]:.4f}" for _, effect in effects),
-            *(f"{int(effect.unknown[step]):,}" for _, effect in effects),
-        ]
-        for name, step in zip(names, steps, strict=True)
-    ]
-    return aligned([titles, *rows])
+    rows = [titles]
+    for name, step in zip(names, steps, strict=True):
+        rates = [f"{effect.tokens_per_word[step]:.4f}" for _, effect in effects]
+        rows.append([name, *rates, *(f"{effect.unknown[step]:,}" for _, effect in effects)])
+    return aligned(rows)

@@ -40,8 +40,6 @@ UNUSED = re.compile(r"\[unused\d+\]")
 """How BERT calls the tokens that it keeps free."""
 FURTHER, LITTLE = 100, 0.001
 """So many further tokens that save less than this share of the held-out tokens are no longer worth it."""
-_ANY_LENGTH = 1 << 30  # of words: the tokenizer has a limit of its own
-_TOO_SHORT = "The text of the domain has too few lines: a tenth of it is held out, to measure the effect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +165,16 @@ class Extension:
         StudioError
             If there are not enough of those.
         """
-        return (
-            with_tokens_in_unused(self.tokenizer, self.tokens)
-            if in_unused
-            else with_tokens(self.tokenizer, self.tokens)
-        )
+        if not in_unused:
+            return with_tokens(self.tokenizer, self.tokens)
+        given = list(self.tokenizer.vocabulary.tokens)
+        free = [number for number, token in enumerate(given) if UNUSED.fullmatch(token)]
+        if len(free) < len(self.tokens):
+            what = "There are {n:,} [unused] tokens in the vocabulary, and {tokens:,} to add"
+            raise StudioError(what, "Add fewer, or append them.", n=len(free), tokens=len(self.tokens))
+        for number, token in zip(free, self.tokens, strict=False):
+            given[number] = token
+        return _changed(self.tokenizer, given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,10 +263,10 @@ def extend(
     check_wordpiece(tokenizer)
     vocabulary = tokenizer.vocabulary
     if len(vocabulary.pieces) < len(vocabulary):
-        what = (
-            "The vocabulary ends in tokens that were added to it, and others behind those could not be pieces of words"
+        raise StudioError(
+            "The vocabulary ends in tokens that were added to it, and others behind those could not be pieces of words",
+            "Extend the vocabulary without them.",
         )
-        raise StudioError(what, "Extend the vocabulary without them.")
     included = _checked_includes(tokenizer, include)
     watch = Watch(progress, should_stop)
     rest, held_out, general_text = _read(tokenizer, domain, texts, general, watch)
@@ -271,13 +274,9 @@ def extend(
     begun = with_tokens(tokenizer, included) if included else tokenizer
     prefix = vocabulary.continuing_subword_prefix
     found = additions(
-        _begun(begun, rest),
-        frozenset(begun.vocabulary.pieces),
-        min_frequency=max(1, min_frequency),
-        prefix=prefix,
-        excluded=frozenset(exclude),
-        check_stop=stop_check(should_stop),
-    )
+        _begun(begun, rest), frozenset(begun.vocabulary.pieces), min_frequency=max(1, min_frequency), prefix=prefix,
+        excluded=frozenset(exclude), check_stop=stop_check(should_stop),
+    )  # fmt: skip
     chosen: list[tuple[str, int]] = []
     for token in islice(found, max(0, budget - len(included))):
         chosen.append(token)
@@ -288,11 +287,10 @@ def extend(
     words = frozenset(rest.words)
     rows = tuple(Proposal(token, _kind(token, words, prefix), saves) for token, saves in chosen)
     watch.note("Measuring", 0, 1)
-    texts_measured = (held_out, general_text)
-    effects = _effects(tokenizer, [row.token for row in rows], texts_measured)
+    effects = _effects(tokenizer, [row.token for row in rows], (held_out, general_text))
     costly, unknown, unused = _wanting(tokenizer, rest)
     watch.note("Measuring", 1, 1)
-    return Extension(tokenizer, rows, *effects, costly, unknown, unused, texts_measured)
+    return Extension(tokenizer, rows, *effects, costly, unknown, unused, (held_out, general_text))
 
 
 def prune(
@@ -351,14 +349,17 @@ def prune(
         if count >= min_count or token in stays or len(token.removeprefix(prefix)) == 1 or number >= pieces
     ]
     after = with_only(tokenizer, kept)
+
+    def effect_on(text: HeldOutText) -> Effect:
+        amounts = [_amounts(each, text, should_stop) for each in (tokenizer, after)]
+        return Effect(text.words, *np.array(amounts, dtype=np.int64).T)
+
     watch.note("Measuring", 0, 1)
-    pair = (tokenizer, after)
-    effect = _before_and_after(pair, held_out, should_stop)
-    general_effect = None if general_text is None else _before_and_after(pair, general_text, should_stop)
+    effects = effect_on(held_out), None if general_text is None else effect_on(general_text)
     watch.note("Measuring", 1, 1)
     staying = frozenset(kept)
     removed = [token for number, token in enumerate(vocabulary.tokens) if number not in staying]
-    return Pruning(tokenizer, np.array(kept, dtype=np.int64), removed, effect, general_effect)
+    return Pruning(tokenizer, np.array(kept, dtype=np.int64), removed, *effects)
 
 
 # -- the vocabularies
@@ -367,22 +368,6 @@ def prune(
 def with_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Tokenizer:
     """Return a tokenizer with further tokens at the end of its vocabulary."""
     return _changed(tokenizer, [*tokenizer.tokens, *tokens])
-
-
-def with_tokens_in_unused(tokenizer: Tokenizer, tokens: Sequence[str]) -> Tokenizer:
-    """Return a tokenizer with tokens in place of the first of ``[unused0]`` and so on, in order of id."""
-    given = list(tokenizer.vocabulary.tokens)
-    free = [number for number, token in enumerate(given) if UNUSED.fullmatch(token)]
-    if len(free) < len(tokens):
-        raise StudioError(
-            "There are {n:,} [unused] tokens in the vocabulary, and {tokens:,} to add",
-            "Add fewer, or append them.",
-            n=len(free),
-            tokens=len(tokens),
-        )
-    for number, token in zip(free, tokens, strict=False):
-        given[number] = token
-    return _changed(tokenizer, given)
 
 
 def with_only(tokenizer: Tokenizer, kept: Sequence[int]) -> Tokenizer:
@@ -399,12 +384,9 @@ def _changed(tokenizer: Tokenizer, tokens: Sequence[str], pieces: int | None = N
     vocabulary = Vocabulary(
         tokens,
         [token for token in old.special_tokens if token in present],
-        old.continuing_subword_prefix,
-        old.end_of_word_suffix,
-        added_tokens=[token for token in old.added_tokens if token.content in present],
-        pieces=pieces,
-        **roles,
-    )
+        old.continuing_subword_prefix, old.end_of_word_suffix, pieces=pieces,
+        added_tokens=[token for token in old.added_tokens if token.content in present], **roles,
+    )  # fmt: skip
     return tokenizer.changed(vocabulary=vocabulary)
 
 
@@ -417,9 +399,8 @@ def check_wordpiece(tokenizer: Tokenizer) -> None:
         raise StudioError(
             "Only a WordPiece vocabulary can be changed, and this is a {kind} model: its tokens are made from each "
             "other",
-            "Choose a WordPiece vocabulary.",
-            kind=getattr(tokenizer, "kind", type(tokenizer).__name__),
-        )
+            "Choose a WordPiece vocabulary.", kind=getattr(tokenizer, "kind", type(tokenizer).__name__),
+        )  # fmt: skip
     vocabulary = tokenizer.vocabulary
     prefix = vocabulary.continuing_subword_prefix
     if vocabulary.unk_token not in vocabulary:
@@ -441,10 +422,9 @@ def _checked_includes(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[str]:
         if not word or len(word) > tokenizer.max_word_length or tokenizer.pipeline.words(word) != [word]:
             raise StudioError(
                 "The token {token!r} could never be found: the vocabulary's text processing makes {words} of it",
-                "Spell it as text is after processing.",
-                token=token,
+                "Spell it as text is after processing.", token=token,
                 words=" ".join(map(repr, tokenizer.pipeline.words(word))),
-            )
+            )  # fmt: skip
     return included
 
 
@@ -458,24 +438,27 @@ def _read(
     """Return the rest of the domain, its part held out, and the general text, as the tokenizer finds their words."""
     steps = tokenizer.pipeline.normalizer, tokenizer.pipeline.pre_tokenizer
 
-    def options(what: str) -> ReadingOptions:
-        return {
-            "added_tokens": tokenizer.vocabulary.added_tokens,
-            "user_tokens": tokenizer.vocabulary.user_tokens,
-            "max_word_length": _ANY_LENGTH,
-            "progress": lambda done: watch.note(what, done.bytes_done, done.bytes_total),
-            "should_stop": watch.is_stopped,
-        }
-
     try:
-        divided = divided_corpus(domain, *steps, texts=texts, **options("Reading the domain"))
+        divided = divided_corpus(domain, *steps, texts=texts, **reading(tokenizer, "Reading the domain", watch))
     except StudioError as error:
         if "too few lines" in error.what_template:
-            raise StudioError(_TOO_SHORT, "Use a longer text.") from None
+            what = "The text of the domain has too few lines: a tenth of it is held out, to measure the effect"
+            raise StudioError(what, "Use a longer text.") from None
         raise
     if general is not None and not isinstance(general, HeldOutText):
-        general = held_out_text(general, *steps, **options("Reading the general text"))
+        general = held_out_text(general, *steps, **reading(tokenizer, "Reading the general text", watch))
     return divided.rest, divided.held_out, general
+
+
+def reading(tokenizer: Tokenizer, what: str, watch: Watch) -> ReadingOptions:
+    """Return how a text is read in which the tokenizer is to find its words."""
+    return {
+        "added_tokens": tokenizer.vocabulary.added_tokens,
+        "user_tokens": tokenizer.vocabulary.user_tokens,
+        "max_word_length": 1 << 30,  # the tokenizer has a limit of its own
+        "progress": lambda done: watch.note(what, done.bytes_done, done.bytes_total),
+        "should_stop": watch.is_stopped,
+    }
 
 
 def _begun(tokenizer: Tokenizer, counts: WordCounts) -> Corpus:
@@ -516,9 +499,8 @@ def _effect(tokenizer: Tokenizer, tokens: Sequence[str], text: HeldOutText) -> E
 
     Words that take none of the tokens in the end, and are known, take none on the way: there is no match to be longer.
     """
-    first, after = _amounts(tokenizer, text), with_tokens(tokenizer, tokens)
-    changes = np.zeros((2, len(tokens) + 1), dtype=np.int64)
-    changes[:, 0] = first
+    after, changes = with_tokens(tokenizer, tokens), np.zeros((2, len(tokens) + 1), dtype=np.int64)
+    changes[:, 0] = _amounts(tokenizer, text)
     size, unknown = len(tokenizer), tokenizer.id_of(tokenizer.vocabulary.unk_token)
     for part in parts_encoded(after, text.counts):
         places = np.flatnonzero((part.ids >= size) | (part.ids == unknown))
@@ -547,13 +529,6 @@ def _on_the_way(tokenizer: Tokenizer, size: int, word: str) -> Iterator[tuple[in
         yield token_id + 1 - size, (len(ids), 0) if places[-1] == len(word) else (1, 1)
 
 
-def _before_and_after(
-    tokenizers: tuple[Tokenizer, Tokenizer], text: HeldOutText, should_stop: Callable[[], bool] | None
-) -> Effect:
-    tokens, unknown = np.array([_amounts(each, text, should_stop) for each in tokenizers], dtype=np.int64).T
-    return Effect(text.words, tokens, unknown)
-
-
 def _amounts(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None = None) -> tuple[int, int]:
     """Return how many tokens a text takes, and how many of them are unknown."""
     usage, skipped = count_usage(tokenizer, text.counts, should_stop), text.counts.statistics.skipped_words
@@ -569,9 +544,7 @@ def _wanting(tokenizer: Tokenizer, counts: WordCounts) -> tuple[list[CostlyWord]
     for part in parts_encoded(tokenizer, counts):
         used[part.ids] = True
         begins = np.append(0, part.ends[:-1])
-        several = part.ends - begins > 1
-        several |= part.ids[begins] == unknown
-        for index in np.flatnonzero(several).tolist():
+        for index in np.flatnonzero((part.ends - begins > 1) | (part.ids[begins] == unknown)).tolist():
             word, times = part.words[index], int(part.weights[index])
             ids = part.ids[begins[index] : part.ends[index]].tolist()
             if ids != [unknown]:

@@ -11,8 +11,8 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.evaluation.extension import Extension, Pruning, extend, prune
-from wordpiece_studio.evaluation.held_out import Watch, divided_corpus, held_out_text
+from wordpiece_studio.evaluation.extension import Extension, Pruning, extend, prune, reading
+from wordpiece_studio.evaluation.held_out import Watch, divided_corpus
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.storage.corpus_record import places_of
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_manifest, write_with_manifest
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 RESIZE_FILE, NEW_TOKENS_FILE = "resize.py", "new-tokens.json"
 PRUNE_FILE, ID_MAP_FILE = "prune.py", "id-map.tsv"
 _MOST_LISTED = 2000
-_ANY_LENGTH = 1 << 30  # of words: the tokenizer has a limit of its own
 
 Adapting = Literal["extend", "prune"]
 
@@ -55,28 +54,23 @@ def adapted(
     `number`: how many tokens to add at most, or how often one must occur to stay; `rejected`: tokens not to add, or not
     to remove.
     """
-    texts, watch = [] if domain.files else [domain.text], Watch(progress, should_stop)
-    held_out = None if general is None else _counted(tokenizer, general, watch)
-    options: dict[str, Any] = {"texts": texts, "general": held_out, "progress": progress, "should_stop": should_stop}
+    options: dict[str, Any] = {"texts": [] if domain.files else [domain.text]}
+    options |= {"progress": progress, "should_stop": should_stop}
+    if general is not None:
+        is_tenth = general.is_tenth  # files, or else a tenth of what the vocabulary was trained on
+        watch = Watch(progress, should_stop)
+        options["general"] = _tenth(tokenizer, general, watch) if is_tenth else general.files
     if kind == "prune":
         return prune(tokenizer, domain.files, min_count=number, protected=rejected, **options)
     found = extend(tokenizer, domain.files, budget=number, exclude=rejected, **options)
-    lists = {name: getattr(found, name)[:_MOST_LISTED] for name in ("costly_words", "unknown_words")}
-    return replace(found, **lists)
+    costly, unknown = found.costly_words[:_MOST_LISTED], found.unknown_words[:_MOST_LISTED]
+    return replace(found, costly_words=costly, unknown_words=unknown)
 
 
-def _counted(tokenizer: Tokenizer, text: TextToAdapt, watch: Watch) -> HeldOutText:
-    steps = tokenizer.pipeline.normalizer, tokenizer.pipeline.pre_tokenizer
-    options: dict[str, Any] = {
-        "texts": [] if text.files else [text.text],
-        "added_tokens": tokenizer.vocabulary.added_tokens,
-        "max_word_length": _ANY_LENGTH,
-        "progress": lambda done: watch.note("Reading the general text", done.bytes_done, done.bytes_total),
-        "should_stop": watch.is_stopped,
-    }
-    if text.is_tenth:
-        return divided_corpus(text.files, *steps, **options).held_out
-    return held_out_text(text.files, *steps, **options)
+def _tenth(tokenizer: Tokenizer, text: TextToAdapt, watch: Watch) -> HeldOutText:
+    pipeline, texts = tokenizer.pipeline, [] if text.files else [text.text]
+    options = reading(tokenizer, "Reading the general text", watch)
+    return divided_corpus(text.files, pipeline.normalizer, pipeline.pre_tokenizer, texts=texts, **options).held_out
 
 
 def save_extension(folder: str | os.PathLike[str], extension: Extension, *, in_unused: bool = False) -> None:
@@ -99,11 +93,8 @@ def save_extension(folder: str | os.PathLike[str], extension: Extension, *, in_u
     """
     old, extended = extension.tokenizer.vocabulary, extension.extended(in_unused=in_unused)
     ids = {token: extended.id_of(token) for token in extension.tokens}
-    plan = {
-        "old_size": len(old),
-        "new_size": len(extended),
-        "pieces": {str(token_id): _spelling(old, token) for token, token_id in ids.items()},
-    }
+    pieces = {str(token_id): _spelling(old, token) for token, token_id in ids.items()}
+    plan = {"old_size": len(old), "new_size": len(extended), "pieces": pieces}
     _save(folder, extended, RESIZE_FILE, NEW_TOKENS_FILE, plan)
 
 
@@ -123,8 +114,8 @@ def export_adapted(
     folder: Path, found: Extension | Pruning, in_unused: bool = False, may_replace: bool = False
 ) -> tuple[str, ...]:
     """Write what was found to a folder; if files are there that may not be replaced, return their names instead."""
-    is_pruned = isinstance(found, Pruning)
-    there = tuple(name for name in adapted_names("prune" if is_pruned else "extend") if os.path.lexists(folder / name))
+    names = adapted_names("prune" if isinstance(found, Pruning) else "extend")
+    there = tuple(name for name in names if os.path.lexists(folder / name))
     if there and not may_replace:
         return there
     if isinstance(found, Pruning):
@@ -137,7 +128,7 @@ def export_adapted(
 def held_out_of_training(path: Path, tokenizer: Tokenizer) -> HeldOutText | None:
     """Return a tenth of what a vocabulary was trained on, if its manifest names the files and they are there."""
     files = training_files(path)
-    return _counted(tokenizer, TextToAdapt(files, is_tenth=True), Watch(None, None)) if files else None
+    return _tenth(tokenizer, TextToAdapt(files, is_tenth=True), Watch(None, None)) if files else None
 
 
 def training_files(path: Path) -> tuple[CorpusFile, ...]:
@@ -159,8 +150,7 @@ def training_files(path: Path) -> tuple[CorpusFile, ...]:
 def _save(
     folder: str | os.PathLike[str], tokenizer: Tokenizer, script: str, name: str, content: str | dict[str, object]
 ) -> None:
-    folder = checked_path(folder)
-    files = tokenizer_files(tokenizer)
+    folder, files = checked_path(folder), tokenizer_files(tokenizer)
     check_no_other_files(folder, files)
     if isinstance(content, dict):
         content = json.dumps(content | {"files": sorted(files)}) + "\n"
@@ -172,14 +162,12 @@ def _save(
 def _spelling(vocabulary: Vocabulary, token: str) -> list[int]:
     """Return the ids of the tokens that spell a token by longest match; that of the unknown token if none do."""
     prefix = vocabulary.continuing_subword_prefix
-    ids: list[int] = []
-    rest = token
+    ids, rest = list[int](), token
     while rest not in ("", prefix):
         ends = range(len(rest), len(prefix) if ids or token.startswith(prefix) else 0, -1)
         found = next((token_id for end in ends if (token_id := vocabulary.id_of(rest[:end])) is not None), None)
         if found is None:
-            ids = []
-            break
+            return [vocabulary.tokens.index(vocabulary.unk_token)]
         ids.append(found)
         rest = prefix + rest[len(vocabulary[found]) :]
-    return ids or [vocabulary.tokens.index(vocabulary.unk_token)]
+    return ids
