@@ -72,19 +72,17 @@ class Adaptation(QObject):
 
     changed = Signal()  # any of the attributes, or of the tasks
     selected = Signal()  # other tokens are wanted
+    edition = 0  # for the chart, which sees other tokens by its state
 
     def __init__(self, kind: Adapting, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.kind = kind
         self._session = session
         self.undo_stack = QUndoStack(self)
-        self.vocabulary: AdaptableVocabulary | None = None
-        self.found: Extension | Pruning | None = None
         self.wanted: frozenset[str] = frozenset()  # the tokens that are to be added
-        self.edition = 0  # of what was found
-        self.loading = self.task(vocabulary_to_adapt, "The vocabulary cannot be read", self._take_vocabulary)
+        self.loading = self.task(vocabulary_to_adapt, "The vocabulary cannot be read")
         self.searching = self.task(adapted, "The tokens cannot be chosen", self._take_found, in_child=True)
-        self.choosing = self.task(_chosen, "The effect cannot be measured", debounce_ms=_DEBOUNCE_MS)
+        self.choosing = self.task(Extension.chosen, "The effect cannot be measured", debounce_ms=_DEBOUNCE_MS)
         self.exporting = self.task(export_adapted, "The files cannot be exported")
         self.opening = self.task(opened_runs, "The vocabulary cannot be opened as a run", self._take_runs)
 
@@ -99,11 +97,15 @@ class Adaptation(QObject):
     def tasks(self) -> list[Task]:
         return self.findChildren(Task)
 
-    def close(self) -> None:
-        for task in self.tasks:
-            task.close()
+    @property
+    def vocabulary(self) -> AdaptableVocabulary | None:
+        answer: AdaptableVocabulary | None = self.loading.answer
+        return answer
 
-    # -- the texts
+    @property
+    def found(self) -> Extension | Pruning | None:
+        answer: Extension | Pruning | None = self.searching.answer
+        return answer
 
     @property
     def present_corpus(self) -> TextToAdapt | None:
@@ -119,38 +121,30 @@ class Adaptation(QObject):
 
     def take(self, source: Run | str) -> None:
         self.forget()
-        self.vocabulary = None
+        self.loading.forget()
         self.loading.run(source)
 
-    def _take_vocabulary(self, vocabulary: AdaptableVocabulary) -> None:
-        self.vocabulary = vocabulary
-
-    def search(
-        self, domain: TextToAdapt, general: TextToAdapt | None, number: int, rejected: Iterable[str] = ()
-    ) -> None:
+    def search(self, domain: TextToAdapt, general: TextToAdapt | None, number: int) -> None:
         assert self.vocabulary is not None
-        self.searching.run(self.kind, self.vocabulary.tokenizer, domain, general, number, tuple(sorted(rejected)))
+        self.searching.run(self.kind, self.vocabulary.tokenizer, domain, general, number, ())
 
     def search_without(self, tokens: Iterable[str]) -> None:
         """Search again; these are left as they are, and others take their place."""
         assert self.searching.answered is not None
-        kind, tokenizer, domain, general, number, rejected = self.searching.answered
-        self.searching.run(kind, tokenizer, domain, general, number, tuple(sorted({*rejected, *tokens})))
+        *request, rejected = self.searching.answered
+        self.searching.run(*request, tuple(sorted({*rejected, *tokens})))
 
     def forget(self) -> None:
         """Stop what is going on, and keep nothing that was found."""
         for task in (self.searching, self.choosing, self.exporting):
             task.forget()
         self.undo_stack.clear()
-        self.found, self.wanted = None, frozenset()
-        self.edition += 1
+        self.wanted = frozenset()
         self.changed.emit()
 
     def _take_found(self, found: Extension | Pruning) -> None:
         self.undo_stack.clear()
-        self.found = found
         self.wanted = frozenset(found.tokens) if isinstance(found, Extension) else frozenset()
-        self.edition += 1
 
     # -- which tokens
 
@@ -216,10 +210,6 @@ class Adaptation(QObject):
             original = original or run
         if original is not None:
             shown.set_compared(original, True)
-
-
-def _chosen(found: Extension, tokens: frozenset[str]) -> Extension:
-    return found.chosen(tokens)
 
 
 def opened_runs(

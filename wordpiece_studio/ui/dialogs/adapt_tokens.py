@@ -48,7 +48,7 @@ class TokensPage(QWidget):
         super().__init__(parent)
         self._adaptation, self._theme = adaptation, theme
         self._chart: ChartView | None = None
-        self._edition = -1
+        self._shown: object = self  # what was found
         is_extending = adaptation.kind == "extend"
         name = self.tr("Tokens to add") if is_extending else self.tr("Tokens to remove")
         self.rows: RecordTableModel[Any] = RecordTableModel(self._columns(), self)
@@ -122,8 +122,8 @@ class TokensPage(QWidget):
 
     def refresh(self) -> None:
         found = self._adaptation.found
-        if self._adaptation.edition != self._edition:
-            self._edition = self._adaptation.edition
+        if found is not self._shown:
+            self._shown = found
             self.filter.clear()
             self._show_tokens()
             self._show_list()

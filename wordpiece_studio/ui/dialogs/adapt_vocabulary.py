@@ -475,5 +475,6 @@ class AdaptWindow(ScreenDialog):
             self.compared.emit()
 
     def done(self, result: int) -> None:
-        self.adaptation.close()
+        for task in self.adaptation.tasks:
+            task.close()
         super().done(result)
