@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
@@ -20,7 +21,7 @@ from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from wordpiece_studio.evaluation.extension import Effect, UnknownWord
     from wordpiece_studio.session.adaptation import Adaptation
@@ -31,8 +32,12 @@ _tr = partial(QCoreApplication.translate, "adapt_tokens")
 _WIDE = "m" * 12  # how wide columns of text are at least
 
 
-def _kind_name(kind: str) -> str:
-    return {"word": _tr("Word"), "piece": _tr("Piece"), "character": _tr("Character")}[kind]
+def _text(title: str, text: Callable[[Any], str], wide: str | None = _WIDE) -> TableColumn[Any]:
+    return TableColumn(title, each_row(text), align=LEFT, stretch=1, width=wide)
+
+
+def _number(title: str, number: Callable[[Any], Any], explanation: str | None = None) -> TableColumn[Any]:
+    return TableColumn(title, each_row(number), width="99,999,999", explanation=explanation)
 
 
 def _reason(word: UnknownWord) -> str:
@@ -57,8 +62,8 @@ class TokensPage(QWidget):
         self.table.customContextMenuRequested.connect(self._show_menu)
         self.filter = line_field(self, hint=self.tr("Filter"), name=self.tr("Filter the tokens"), clears=True)
         self.filter.textChanged.connect(self._show_tokens)
-        self.all = push_button(self, self.tr("&All"), lambda: self._want_shown(is_wanted=True))
-        self.none = push_button(self, self.tr("N&one"), lambda: self._want_shown(is_wanted=False))
+        self.all = push_button(self, self.tr("&All"), partial(self._want_shown, is_wanted=True))
+        self.none = push_button(self, self.tr("N&one"), partial(self._want_shown, is_wanted=False))
         self.first = push_button(self, "", self._want_enough)
         self.undo = push_button(self, self.tr("&Undo"), adaptation.undo_stack.undo)
         self.undo.setEnabled(False)
@@ -71,7 +76,12 @@ class TokensPage(QWidget):
             button.setVisible(is_extending)
         left, right, foot = QWidget(self), QWidget(self), QWidget(self)
         fill(QVBoxLayout(left), tools, self.said, (self.table, 1), spacing=6)
-        self.effects: RecordTableModel[tuple[str, str, str]] = RecordTableModel(_effect_columns(), self)
+        columns = (
+            _text(self.tr("Metric"), itemgetter(0), _WIDE * 2),
+            _number(self.tr("Before"), itemgetter(1)),
+            _number(self.tr("After"), itemgetter(2)),
+        )
+        self.effects: RecordTableModel[tuple[str, str, str]] = RecordTableModel(columns, self)
         effects = TableView(self.effects, theme, self, name=self.tr("Metrics before and after"), row_room=4)
         effects.show_rows(5)
         effects.setMaximumHeight(effects.minimumHeight() + effects.horizontalHeader().sizeHint().height())
@@ -88,34 +98,32 @@ class TokensPage(QWidget):
         foot.setVisible(is_extending)
         side = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
         halves = QSplitter(self, childrenCollapsible=False)
-        for splitter, parts in ((side, (right, foot)), (halves, (left, side))):
+        for splitter, parts, sizes in ((side, (right, foot), [340, 180]), (halves, (left, side), [420, 520])):
             for part in parts:
                 splitter.addWidget(part)
-        side.setSizes([340, 180])
-        halves.setSizes([420, 520])
+            splitter.setSizes(sizes)
         fill(QVBoxLayout(self), (halves, 1), margins=(0, 8, 0, 4))
-        self._importing = adaptation.task(_chart_view, "The chart cannot be shown")
+        self.importing = adaptation.task(_chart_view, "The chart cannot be shown")
         adaptation.selected.connect(self.show_result)
         theme.changed.connect(self._restyle)
 
     def _columns(self) -> tuple[TableColumn[Any], ...]:
-        if self._adaptation.kind == "prune":
-            return (
-                TableColumn(self.tr("Token"), each_row(lambda row: token_text(row[0])), align=LEFT, stretch=1),
-                TableColumn(self.tr("ID"), each_row(lambda row: row[1]), width="99,999,999"),
-            )
         wanted = self._adaptation
+        if wanted.kind == "prune":
+            return (
+                _text(self.tr("Token"), lambda row: token_text(row[0]), None),
+                _number(self.tr("ID"), lambda row: row[1]),
+            )
+        kinds = {"word": self.tr("Word"), "piece": self.tr("Piece"), "character": self.tr("Character")}
         return (
             TableColumn(
                 self.tr("Token"), each_row(lambda row: row.token), each_row(lambda row: token_text(row.token)),
                 align=LEFT, stretch=1, check=each_row(lambda row: row.token in wanted.wanted),
                 switch=lambda rows, row, is_on: wanted.want([rows[row].token], is_on),
             ),
-            TableColumn(self.tr("Kind"), each_row(lambda row: _kind_name(row.kind)), align=LEFT, width="Character"),
-            TableColumn(
-                self.tr("Saves"), each_row(lambda row: row.saves), width="99,999,999",
-                explanation=self.tr("How many tokens fewer the text takes when the turn of this one comes"),
-            ),
+            TableColumn(self.tr("Kind"), each_row(lambda row: kinds[row.kind]), align=LEFT, width="Character"),
+            _number(self.tr("Saves"), lambda row: row.saves,
+                    self.tr("How many tokens fewer the text takes when the turn of this one comes")),
         )  # fmt: skip
 
     # -- contents
@@ -139,21 +147,15 @@ class TokensPage(QWidget):
         self.table.viewport().update()
         if isinstance(found, Extension):
             wanted, every = len(self._adaptation.wanted), len(found.proposals)
-            self.said.show_forms(counted(every, "{wanted} of 1 token", "{wanted} of {count} tokens", wanted=wanted))
+            said = counted(every, "{wanted} of 1 token", "{wanted} of {count} tokens", wanted=wanted)
         else:
-            size = len(found.tokenizer)
-            self.said.show_forms(
-                counted(len(found.removed), "1 of {size} tokens can go", "{count} of {size} tokens can go", size=size)
-            )
+            size, gone = len(found.tokenizer), len(found.removed)
+            said = counted(gone, "1 of {size} tokens can go", "{count} of {size} tokens can go", size=size)
+        self.said.show_forms(said)
         if (rows := _effect_rows(found, result)) != self.effects.records:
             self.effects.set_records(rows)
         if self._chart is not None and self.isVisible():
             self._chart.refresh()
-
-    def prepare(self) -> None:
-        """Import what draws the curve, in a thread, while the tokens are being found."""
-        if self._adaptation.kind == "extend":
-            self._importing.ask()
 
     def show_chart(self) -> None:
         """Draw the curve, once it is seen."""
@@ -183,14 +185,19 @@ class TokensPage(QWidget):
         if not isinstance(found, Extension):
             self.listed.set_records(())
             return
-        lists = (found.costly_words, _cost_columns), (found.unknown_words, _unknown_columns)
-        records: Sequence[Any]
-        if self.lists.currentIndex() < len(lists):
-            records, columns = lists[self.lists.currentIndex()]
-            self.listed.set_records(records, columns())
-        else:
-            column: TableColumn[Any] = TableColumn(self.tr("Token"), each_row(token_text), align=LEFT, stretch=1)
-            self.listed.set_records(found.unused_tokens, [column])
+        word = _text(self.tr("Word"), lambda row: token_text(row.word))
+        cost = self.tr("How often it occurs, times the number of its tokens beyond the first")
+        lists: tuple[tuple[list[Any], list[TableColumn[Any]]], ...] = (
+            (found.costly_words, [
+                word, _text(self.tr("Tokens"), lambda row: " ".join(map(token_text, row.tokens))),
+                _number(self.tr("Cost"), lambda row: row.cost, cost),
+            ]),
+            (found.unknown_words, [
+                word, _text(self.tr("Reason"), _reason), _number(self.tr("Count"), lambda row: row.count)
+            ]),
+            (found.unused_tokens, [_text(self.tr("Token"), token_text, None)]),
+        )  # fmt: skip
+        self.listed.set_records(*lists[self.lists.currentIndex()])
 
     # -- which are wanted
 
@@ -232,23 +239,12 @@ def _chart_view() -> type[ChartView]:
     return ChartView
 
 
-def _effect_columns() -> tuple[TableColumn[Any], ...]:
-    return (
-        TableColumn(_tr("Metric"), each_row(lambda row: row[0]), align=LEFT, stretch=1, width=_WIDE * 2),
-        TableColumn(_tr("Before"), each_row(lambda row: row[1]), width="9,999,999"),
-        TableColumn(_tr("After"), each_row(lambda row: row[2]), width="9,999,999"),
-    )
-
-
 def _effect_rows(found: Extension | Pruning, result: Extension | Pruning | None) -> list[tuple[str, str, str]]:
     """Return what was measured, before and after; after is not known while it is being measured."""
-    before = len(found.tokenizer)
-    size = None
-    if isinstance(result, Extension):
-        size = before + len(result.proposals)
-    elif result is not None:
-        size = len(result.kept)
-    rows = [(_tr("Vocabulary size"), number_text(before), "…" if size is None else number_text(size))]
+    before, size = len(found.tokenizer), "…"
+    if result is not None:
+        size = number_text(before + len(result.proposals) if isinstance(result, Extension) else len(result.kept))
+    rows = [(_tr("Vocabulary size"), number_text(before), size)]
     pairs = (
         (found.held_out, None if result is None else result.held_out, _tr("held-out text")),
         (found.general, None if result is None else result.general, _tr("general text")),
@@ -265,25 +261,3 @@ def _effect_rows(found: Extension | Pruning, result: Extension | Pruning | None)
 
 def _rates(effect: Effect, at: int) -> tuple[str, str]:
     return f"{effect.tokens_per_word[at]:.4f}", number_text(int(effect.unknown[at]))
-
-
-def _cost_columns() -> list[TableColumn[Any]]:
-    return [
-        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(
-            _tr("Tokens"), each_row(lambda row: " ".join(map(token_text, row.tokens))), align=LEFT, stretch=1,
-            width=_WIDE,
-        ),
-        TableColumn(
-            _tr("Cost"), each_row(lambda row: row.cost), width="9,999,999",
-            explanation=_tr("How often it occurs, times the number of its tokens beyond the first"),
-        ),
-    ]  # fmt: skip
-
-
-def _unknown_columns() -> list[TableColumn[Any]]:
-    return [
-        TableColumn(_tr("Word"), each_row(lambda row: token_text(row.word)), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(_tr("Reason"), each_row(_reason), align=LEFT, stretch=1, width=_WIDE),
-        TableColumn(_tr("Count"), each_row(lambda row: row.count), width="9,999,999"),
-    ]

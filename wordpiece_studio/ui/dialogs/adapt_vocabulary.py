@@ -407,7 +407,8 @@ class AdaptWindow(ScreenDialog):
             self.steps.setCurrentIndex(_TOKENS)
         elif (domain := self.texts.domain_text) is not None:
             self._wants_tokens = True
-            self.tokens.prepare()
+            if adaptation.kind == "extend":
+                self.tokens.importing.ask()  # what draws the curve, while the tokens are being found
             adaptation.search(domain, self.texts.general_text, self.texts.number.value())
 
     def _export(self, *, may_replace: bool = False) -> None:
