@@ -72,6 +72,7 @@ class Adaptation(QObject):
 
     changed = Signal()  # any of the attributes, or of the tasks
     selected = Signal()  # other tokens are wanted
+    compared = Signal()  # the result is no run, but a row of the table of metrics
     edition = 0  # for the chart, which sees other tokens by its state
 
     def __init__(self, kind: Adapting, session: Session, parent: QObject | None = None) -> None:
@@ -200,16 +201,15 @@ class Adaptation(QObject):
         assert self.opening.answered is not None
         vocabulary, result, *_ = self.opening.answered
         self.opening.forget()
-        if not runs:  # as rows of the comparison alone
+        if not runs:
             self._session.figures.open([each.path for each in (vocabulary, result) if each.path])
+            self.compared.emit()
             return
         shown = self._session.runs
-        original = vocabulary.run if vocabulary.run in shown.all else None
+        original = vocabulary.run if vocabulary.run in shown.all else runs[0]
         for run in runs:
             shown.add(run)
-            original = original or run
-        if original is not None:
-            shown.set_compared(original, True)
+        shown.set_compared(original, True)
 
 
 def opened_runs(

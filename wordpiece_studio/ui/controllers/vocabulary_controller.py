@@ -38,9 +38,6 @@ class VocabularyController(Controller):
         if kind not in self.open:
             adaptation = Adaptation(kind, self._session, self)
             window = self.open[kind] = AdaptWindow(adaptation, self._session, self._window.theme, self._window)
-            window.compared.connect(self._actions.figures.trigger)
-            window.finished.connect(lambda: self._forget(kind))
+            adaptation.compared.connect(self._actions.figures.trigger)
+            window.finished.connect(lambda: self.open.pop(kind).adaptation.deleteLater())
         self.open[kind].begin()
-
-    def _forget(self, kind: Adapting) -> None:
-        self.open.pop(kind).adaptation.deleteLater()

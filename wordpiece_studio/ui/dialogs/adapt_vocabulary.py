@@ -8,12 +8,12 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
+    QComboBox,
     QDialogButtonBox,
     QHBoxLayout,
     QMessageBox,
@@ -48,13 +48,14 @@ from wordpiece_studio.ui.widgets.plain import (
 from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from wordpiece_studio.session.adaptation import Adaptation
     from wordpiece_studio.session.session import Session
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_MOST, _USUAL_TOKENS = 100_000, 500
+_MOST = 100_000
 _LONGEST_NAME = 60
 _MOST_NAMES = 6
 _TEXTS, _TOKENS, _EXPORT = range(3)
@@ -76,15 +77,13 @@ class _TextsPage(QWidget):
         is_extending = adaptation.kind == "extend"
         self.vocabulary = combo_box(self, self.tr("Vocabulary"))
         self.vocabulary.setPlaceholderText(self.tr("Choose a run or a folder"))
-        self.domain = combo_box(self, self.tr("Text of the domain"))
-        self.general = combo_box(self, self.tr("General text"))
+        self._titles = {"domain": self.tr("Text of the domain"), "general": self.tr("General text")}
+        self.domain, self.general = (combo_box(self, title) for title in self._titles.values())
         self.domain.setPlaceholderText(self.tr("Add files"))
         self.choose_folder = push_button(self, self.tr("Choose a &folder…"), self._ask_for_folder)
         self.add_files = push_button(self, self.tr("&Add files…"), partial(self._ask_for_files, "domain"))
         self.choose_file = push_button(self, self.tr("Choose &general files…"), partial(self._ask_for_files, "general"))
-        self.number = QSpinBox(self)
-        self.number.setRange(1, _MOST)
-        self.number.setValue(_USUAL_TOKENS if is_extending else 1)
+        self.number = QSpinBox(self, minimum=1, maximum=_MOST, value=500 if is_extending else 1)
         self.number.setGroupSeparatorShown(True)
         self.number.setSuffix(self.tr(" tokens") if is_extending else "")
         said = self.tr("Add at &most") if is_extending else self.tr("Remove tokens used fewer ti&mes than")
@@ -92,21 +91,19 @@ class _TextsPage(QWidget):
         self.append = QRadioButton(self.tr("At the &end of the vocabulary; every ID stays the same"), self)
         self.append.setChecked(True)
         self.replace = QRadioButton(self)
-        places = QButtonGroup(self)
         for button in (self.append, self.replace):
-            places.addButton(button)
             button.setVisible(is_extending)
         self.note = WholeLabel(self, role="hint")
         grid = grid_in(None, (0, 0, 0, 0), across=12, down=10)
         grid.setColumnStretch(1, 1)
-        rows: tuple[tuple[Any, ...], ...] = (
+        rows = (
             (self.tr("&Vocabulary"), self.vocabulary, self.choose_folder),
             (self.tr("Text of the &domain"), self.domain, self.add_files),
             (self.tr("General te&xt"), self.general, self.choose_file),
-            (said, self.number),
+            (said, self.number, QWidget(self)),
         )
-        for row, (caption, field, *beside) in enumerate(rows):
-            for column, part in enumerate((BuddyLabel(caption, field, self), field, *beside)):
+        for row, (caption, field, beside) in enumerate(rows):
+            for column, part in enumerate((BuddyLabel(caption, field, self), field, beside)):
                 grid.addWidget(part, row, column)
         hint = (
             self.tr("Finds the tokens that the vocabulary lacks for a text, and what they gain on a part of it that is "
@@ -116,9 +113,8 @@ class _TextsPage(QWidget):
                     "single characters stay. With longest match no token needs another one, so the others are still "
                     "found.")
         )  # fmt: skip
-        lead = plain_label(hint, self, role="hint", wrap=True)
-        below = self.append, self.replace, self.note, 1
-        fill(QVBoxLayout(self), lead, grid, *below, margins=(4, 10, 4, 4), spacing=10)
+        parts = plain_label(hint, self, role="hint", wrap=True), grid, self.append, self.replace, self.note, 1
+        fill(QVBoxLayout(self), *parts, margins=(4, 10, 4, 4), spacing=10)
         self._fill_vocabularies()
         self._fill_texts()
         session.runs.changed.connect(self._fill_vocabularies)
@@ -127,17 +123,15 @@ class _TextsPage(QWidget):
         for box in (self.domain, self.general):
             box.activated.connect(self.changed)
         self.number.valueChanged.connect(self.changed)
-        places.buttonToggled.connect(self.changed)
+        self.replace.toggled.connect(self.changed)
 
     # -- what is offered
 
     def _fill_vocabularies(self) -> None:
         chosen = self.vocabulary.currentData()
-        runs = self._session.runs
-        names = run_names(runs.all)
         self.vocabulary.clear()
-        for run in runs.all:
-            title = filled(self.tr("Run {letter}: {name}"), letter=run.letter, name=names[run])
+        for run, name in run_names(self._session.runs.all).items():
+            title = filled(self.tr("Run {letter}: {name}"), letter=run.letter, name=name)
             self.vocabulary.addItem(shown(title, _LONGEST_NAME), run)
         if self._folder:
             self.vocabulary.addItem(shown(display_name(self._folder), 2 * _LONGEST_NAME), self._folder)
@@ -194,23 +188,24 @@ class _TextsPage(QWidget):
         return files.TextToAdapt(self._files["general"]) if chosen == "files" else None
 
     def show_note(self) -> None:
-        vocabulary, said = self._adaptation.vocabulary, ""
-        is_limited = self.replace.isChecked() and vocabulary is not None
-        self.number.setMaximum(vocabulary.unused if is_limited and vocabulary is not None else _MOST)
-        if self.general.currentData() == "none":
-            said = self.tr("The effect on general text is unknown. Choose a text to see it.")
-        self.note.show_text(said)
+        vocabulary, is_unknown = self._adaptation.vocabulary, self.general.currentData() == "none"
+        self.number.setMaximum(vocabulary.unused if vocabulary is not None and self.replace.isChecked() else _MOST)
+        said = self.tr("The effect on general text is unknown. Choose a text to see it.")
+        self.note.show_text(said if is_unknown else "")
 
     def take_folder(self, folder: str) -> None:
         self._folder = folder
         self._fill_vocabularies()
-        self.vocabulary.setCurrentIndex(self._place_of(folder))
-        self._adaptation.take(folder)
+        self.take(folder)
+
+    def take(self, source: Run | str) -> None:
+        self.vocabulary.setCurrentIndex(self._place_of(source))
+        self._adaptation.take(source)
 
     def take_files(self, which: str, paths: Iterable[str]) -> None:
         self._files[which] = tuple(paths)
         self._fill_texts()
-        box = self.domain if which == "domain" else self.general
+        box: QComboBox = getattr(self, which)
         box.setCurrentIndex(box.findData("files"))
         self.changed.emit()
 
@@ -219,8 +214,7 @@ class _TextsPage(QWidget):
         ask_for_place(self.window(), title, "folder", lambda paths: self.take_folder(paths[0]))
 
     def _ask_for_files(self, which: str) -> None:
-        title = self.tr("Text of the domain") if which == "domain" else self.tr("General text")
-        ask_for_place(self.window(), title, "files", partial(self.take_files, which))
+        ask_for_place(self.window(), self._titles[which], "files", partial(self.take_files, which))
 
 
 # -- the third step
@@ -279,8 +273,6 @@ class _PlacePage(QWidget):
 class AdaptWindow(ScreenDialog):
     """Guides through an `Adaptation`; stays open beside the work until it is closed."""
 
-    compared = Signal()  # the result is no run, but can be compared in the table of metrics
-
     def __init__(self, adaptation: Adaptation, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         is_extending = adaptation.kind == "extend"
         title = self.tr("Extend a vocabulary") if is_extending else self.tr("Prune a vocabulary")
@@ -294,8 +286,11 @@ class AdaptWindow(ScreenDialog):
         self.tokens = TokensPage(adaptation, theme, self)
         self.export = _PlacePage(adaptation, self)
         self._pages = QStackedWidget(self)
-        names = self.tr("1  Vocabulary and texts"), self.tr("2  Tokens"), self.tr("3  Export")
-        for page, name in zip((self.texts, self.tokens, self.export), names, strict=True):
+        for page, name in (
+            (self.texts, self.tr("1  Vocabulary and texts")),
+            (self.tokens, self.tr("2  Tokens")),
+            (self.export, self.tr("3  Export")),
+        ):
             self._pages.addWidget(page)
             self.steps.addTab(name)
         self.error = WholeLabel(self, role="error")
@@ -319,17 +314,15 @@ class AdaptWindow(ScreenDialog):
         self.texts.changed.connect(self._on_texts_changed)
         self.export.place.textChanged.connect(self._on_place_changed)
         adaptation.changed.connect(self.refresh)
-        adaptation.loading.finished.connect(self._on_vocabulary_loaded)
+        adaptation.loading.finished.connect(self.export.place.clear)
+        adaptation.loading.finished.connect(self.texts.show_vocabulary)
         adaptation.searching.finished.connect(self._on_searched)
         adaptation.exporting.finished.connect(self._on_exported)
-        adaptation.opening.finished.connect(self._on_opened)
         self._drops = FileDrops(self, self.tr("Drop to use as the text of the domain"))
         self._drops.files_dropped.connect(partial(self.texts.take_files, "domain"))
         self.size_to(140, 40)
-        run = session.runs.current
-        if run is not None:
-            self.texts.vocabulary.setCurrentIndex(session.runs.all.index(run))
-            adaptation.take(run)
+        if session.runs.current is not None:
+            self.texts.take(session.runs.current)
         self.texts.show_vocabulary()
         self.refresh()
 
@@ -337,15 +330,12 @@ class AdaptWindow(ScreenDialog):
     def step(self) -> int:
         return self.steps.currentIndex()
 
-    # -- what is shown
-
     def refresh(self) -> None:
         adaptation, found = self.adaptation, self.adaptation.found
         busy = adaptation.searching.is_running or adaptation.exporting.is_running or adaptation.opening.is_running
-        has_tokens = found is not None  # also while others are looked for: the current step must stay possible
-        is_change = bool(adaptation.wanted) or (isinstance(found, Pruning) and bool(found.removed))
-        self.steps.setTabEnabled(_TOKENS, has_tokens)
-        self.steps.setTabEnabled(_EXPORT, has_tokens and is_change)
+        is_change = bool(found.removed) if isinstance(found, Pruning) else bool(adaptation.wanted)
+        self.steps.setTabEnabled(_TOKENS, found is not None)
+        self.steps.setTabEnabled(_EXPORT, is_change)
         can_search = adaptation.vocabulary is not None and self.texts.domain_text is not None
         can_export = is_change and adaptation.result is not None and bool(self.export.place.text().strip())
         self.next.setEnabled(not busy and (can_search, is_change, can_export or self._is_exported)[self.step])
@@ -430,11 +420,6 @@ class AdaptWindow(ScreenDialog):
         self.export.said.show_text("")
         self.refresh()
 
-    def _on_vocabulary_loaded(self) -> None:
-        self.export.place.clear()
-        self.texts.show_vocabulary()
-        self.refresh()
-
     def _on_searched(self) -> None:
         self._is_exported = False
         self.refresh()
@@ -447,8 +432,7 @@ class AdaptWindow(ScreenDialog):
         if there:
             names = ", ".join(there[:_MOST_NAMES]) + (", …" if len(there) > _MOST_NAMES else "")
             title = self.tr("Replace files in “{name}”?").format(name=display_name(folder.name))
-            text = self.tr("These files already exist: {names}\n{path}")
-            text = text.format(names=names, path=display_name(folder))
+            text = self.tr("These files already exist: {names}\n{path}").format(names=names, path=display_name(folder))
             yes = QMessageBox.StandardButton.Yes  # Enter twice replaces nothing
             box = question_box(self, title, text, {yes: self.tr("&Replace")})
             ask(box, {yes: partial(self._export, may_replace=True)})
@@ -457,23 +441,18 @@ class AdaptWindow(ScreenDialog):
         result, vocabulary = self.adaptation.result, self.adaptation.vocabulary
         assert result is not None
         assert vocabulary is not None
-        said = vocabulary.name
+        name = vocabulary.name
         if isinstance(result, Extension):
             size, changed = len(result.extended()), len(result.proposals)
-            name = counted(changed, "{name} + 1 token", "{name} + {count} tokens", name=said)
+            name = counted(changed, "{name} + 1 token", "{name} + {count} tokens", name=name)
         else:
             size, changed = len(result.kept), len(result.removed)
-            name = counted(changed, "{name} − 1 token", "{name} − {count} tokens", name=said)
-        words = counted(
-            size, "Exported 1 token to {path}", "Exported {count} tokens to {path}", path=display_name(folder)
-        )
-        self.export.said.show_text(words)
+            name = counted(changed, "{name} − 1 token", "{name} − {count} tokens", name=name)
+        path = display_name(folder)
+        said = counted(size, "Exported 1 token to {path}", "Exported {count} tokens to {path}", path=path)
+        self.export.said.show_text(said)
         if self.export.opens.isChecked():
             self.adaptation.open_result(name)
-
-    def _on_opened(self, runs: Sequence[object]) -> None:
-        if not runs:
-            self.compared.emit()
 
     def done(self, result: int) -> None:
         for task in self.adaptation.tasks:
