@@ -197,7 +197,6 @@ class Banner(QFrame):
 
     @property
     def text(self) -> str:
-        """Empty if none is shown."""
         return self._label.text() if not self.isHidden() else ""
 
     def show_message(

@@ -493,8 +493,6 @@ class TrainButtons(QWidget):
 
 
 class TrainingBar(Fitted, QFrame):
-    """The training controls, which decide nothing."""
-
     fits_later = True
 
     def __init__(self, settings: ChosenSettings, actions: Actions, parent: QWidget | None = None) -> None:

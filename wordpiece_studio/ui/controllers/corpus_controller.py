@@ -349,7 +349,6 @@ class CorpusController(Controller):
     # -- asking for places
 
     def _ask_for_places(self, title: str, take: Callable[[list[str]], None], filters: Sequence[str] = ()) -> None:
-        """Ask for files, or for a folder where there are no filters."""
         if filters:
             filters = [*filters, self.tr("All files (*)")]
         ask_for_place(
@@ -586,7 +585,6 @@ class CorpusOnDisk(Controller):
     # -- files outside the folder of the project
 
     def _offer_to_read(self) -> bool:
-        """Return whether there are any."""
         unagreed, places = self._document.unagreed, self._places()
         if not unagreed:
             return False

@@ -131,7 +131,6 @@ class VocabularyExport(Controller):
         when=lambda self: self._model.history is not None and not self.exporting.is_running,
     )
     def save_vocabulary(self) -> None:
-        """Ask what to export and where; the project is taken as it is now."""
         project, path = self._window.project.capture_run(), self._document.path
         folder = self._folder or (Path.home() if path is None else path.parent)
         if project.run is None:
@@ -307,7 +306,6 @@ def _write_table(
     path: Path, history: MergeHistory, steps: NDArray[np.int64], project: Project, is_whole: bool, *,
     progress: Callable[[int, int], object], should_stop: Callable[[], bool],
 ) -> None:  # fmt: skip
-    """Write these steps of a history, which are all in order if `is_whole`."""
     turn, manifest, run = Turn(), None, project.run
     if run is not None and run.history is history:  # else the run has been replaced since
         last = int(steps.max()) if len(steps) else 0

@@ -92,7 +92,6 @@ def lock_path(path: Path) -> Path:
 
 
 def is_open_elsewhere(path: Path, holder: tuple[int, str], advice: str) -> StudioError:
-    """Return the error for a project that someone else has open."""
     pid, host = holder
     what = "The project {path} is open in another window"
     if pid:
@@ -183,7 +182,6 @@ class ProjectController(Controller):
 
     @command(tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save")
     def save_project(self, then: Callable[[], None] | None = None) -> None:
-        """Save the project, asking for a name if it has none; call `then` when it is saved."""
         path = self._state.path
         if path is None or self.is_read_only:
             self.save_project_as(then)

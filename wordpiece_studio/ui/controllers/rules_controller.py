@@ -45,7 +45,6 @@ class RulesController(Controller):
 
     @property
     def _pair(self) -> tuple[str, str] | None:
-        """The pair that is selected, or that created the token that is."""
         selection, history, token_id = self._model.selection, self._model.history, selected_id(self._model)
         if selection is not None and selection.kind == "pair":
             return selection.left, selection.right
@@ -55,7 +54,6 @@ class RulesController(Controller):
 
     @property
     def _merge(self) -> int:
-        """The merge whose candidates are shown."""
         return max(self._model.step, 1)
 
     def _why_none(self) -> str:

@@ -268,7 +268,6 @@ class StepController(Controller):
             self._model.seek(step)
 
     def _breakpoint(self) -> Breakpoint | None:
-        """Return the breakpoint for what is selected, the token of a selected pair."""
         selection, token = self._model.selection, selected_token(self._model)
         if selection is None:
             return None

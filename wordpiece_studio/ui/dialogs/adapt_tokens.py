@@ -47,8 +47,6 @@ def _reason(word: UnknownWord) -> str:
 
 
 class TokensPage(QWidget):
-    """The tokens, what they change, and the words and tokens of the domain that are behind it."""
-
     def __init__(self, adaptation: Adaptation, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._adaptation, self._theme = adaptation, theme
@@ -158,7 +156,6 @@ class TokensPage(QWidget):
             self._chart.refresh()
 
     def show_chart(self) -> None:
-        """Draw the curve, once it is seen."""
         if self._chart is None and self._adaptation.kind == "extend":
             source: Any = self._adaptation
             self._chart = _chart_view()(effect_chart(), source, self._theme.colors, self)
@@ -215,7 +212,6 @@ class TokensPage(QWidget):
         return [row[0] if isinstance(row, tuple) else row.token for row in rows]
 
     def menu(self) -> QMenu:
-        """Return what can be done with the selected tokens."""
         menu, tokens, adaptation = QMenu(self), self.selected, self._adaptation
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         again = self.tr("&Keep these tokens")

@@ -65,8 +65,6 @@ _TEXTS, _TOKENS, _EXPORT = range(3)
 
 
 class _TextsPage(QWidget):
-    """Which vocabulary, which texts, how many tokens, and where these go."""
-
     changed = Signal()
 
     def __init__(self, adaptation: Adaptation, session: Session, parent: QWidget) -> None:
@@ -160,7 +158,6 @@ class _TextsPage(QWidget):
         self.general.setCurrentIndex(max(self.general.findData(general), 0))
 
     def show_vocabulary(self) -> None:
-        """Offer what the vocabulary has: its training text and its unused tokens."""
         vocabulary = self._adaptation.vocabulary
         self.general.setCurrentIndex(-1)  # what is best for this one
         self._fill_texts()
@@ -221,8 +218,6 @@ class _TextsPage(QWidget):
 
 
 class _PlacePage(QWidget):
-    """Where to, and which files."""
-
     def __init__(self, adaptation: Adaptation, parent: QWidget) -> None:
         super().__init__(parent)
         self._adaptation = adaptation

@@ -373,7 +373,6 @@ class ExportPreview(QWidget):
 
 
 def file_purpose(name: str) -> str:
-    """Return what an exported file is for."""
     purposes = {
         "vocab.txt": _tr("One token per line; the ID is the line number minus one"),
         "tokenizer.json": _tr("Everything that the Hugging Face libraries need"),
@@ -475,7 +474,6 @@ class ExportDialog(QuestionDialog):
 
     @property
     def step(self) -> int:
-        """The vocabulary after this many merges is exported."""
         return self._steps.checkedId()
 
     @property

@@ -208,7 +208,6 @@ class RecoveryDialog(QuestionDialog):
 
     @property
     def number(self) -> int:
-        """Which of the work found is the current one."""
         return max(0, self.list.currentRow())
 
     def _enable(self) -> None:

@@ -174,7 +174,6 @@ class KeyLine:
 
 
 def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
-    """Return a line for each command that has a key, menu by menu."""
     lines: list[KeyLine] = []
     for where, action in placed:
         if keys := keys_of(action):

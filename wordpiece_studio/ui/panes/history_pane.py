@@ -154,7 +154,6 @@ class HistoryView(TableView):
                 painter.drawRect(frame.adjusted(0, 0, -1, -1))
 
     def show_step(self, step: int, *, select: bool) -> None:
-        """Scroll to the row of a step; with `select`, make it the only selected one."""
         row = self._merges.row_of_step(step)
         if row < 0:
             if select:
@@ -492,7 +491,6 @@ class HistoryPane(Pane):
         self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def open_filter(self, is_wanted: bool = True) -> None:
-        """Show the filter row and focus it; or hide it, and show all merges."""
         self._is_open_for_step = False
         self.filter_row.setVisible(is_wanted)
         if is_wanted:
@@ -546,7 +544,6 @@ class HistoryPane(Pane):
         self._is_my_selection = False
 
     def _mark_selection(self) -> None:
-        """Mark the row of the selection; scroll to it if it was made elsewhere."""
         model, step = self._model, 0
         if model.selection is not None and model.selection.kind != "word":
             step = step_of_selection(model.selection, model.history, model.merge_count) or 0

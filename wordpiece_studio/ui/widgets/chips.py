@@ -284,11 +284,9 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         raise NotImplementedError
 
     def _place_for(self, key: Qt.Key) -> Place | None:
-        """Return the chip to which a key moves the cursor; None if it moves nowhere."""
         raise NotImplementedError
 
     def _target(self, place: Place) -> object:
-        """Return what a chip stands for; None if it cannot be chosen."""
         raise NotImplementedError
 
     def _said(self, place: Place) -> str:
@@ -302,7 +300,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         return self._said(place)
 
     def _paint(self, painter: QPainter, seen: QRectF) -> None:
-        """Draw what is in this part of the viewport."""
         raise NotImplementedError
 
     # -- geometry

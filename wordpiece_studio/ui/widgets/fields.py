@@ -83,7 +83,6 @@ class ScreenDialog(QDialog):
         self._text_height = self.fontMetrics().height()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Grow with the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             before, self._text_height = self._text_height, self.fontMetrics().height()

@@ -63,7 +63,6 @@ class Layout:
     has_tools: bool = False  # what an engineer needs in the panes and a class does not; the menus always have it
 
     def columns_for(self, width: int, height: int, line: int, *, is_full: bool) -> tuple[Column, ...]:
-        """Return the columns for an area of this size; a full corpus is alone in the first."""
         if self.narrow and width < _NARROW_LINES * line:
             return self.narrow
         if not self.low or not (is_full or is_low(height, line)):
@@ -250,7 +249,6 @@ class DockArea(Fitted, QWidget):
             self.fit()
 
     def changed_by_hand(self) -> SavedLayout | None:
-        """Return the user's changes to the layout; None if there are none."""
         if not self._columns:  # it was not shown yet
             return self._saved
         front = tuple(name for group in self._groups() for name in self._open(group)[1:]
@@ -308,7 +306,6 @@ class DockArea(Fitted, QWidget):
         return self._fresh(first).minimumSizeHint() if first else QSize(0, 0)
 
     def _fresh(self, name: str) -> Panel:
-        """Return a panel with the present font, which a hidden one does not have yet."""
         panel = self.panels[name]
         if panel.font() != self.font():
             self._theme.pass_font_on(panel)

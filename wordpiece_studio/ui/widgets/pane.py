@@ -83,7 +83,6 @@ class Pane(QWidget):
             task.close()
 
     def set_heading(self, *hints: str, title: str = "", beside: Forms | None = None) -> None:
-        """See `PriorityRow.set_forms`."""
         heading = title, hints or ("",), beside or {}
         if heading != (self.title, self.hints, self.beside):
             self.title, self.hints, self.beside = heading

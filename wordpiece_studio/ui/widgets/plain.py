@@ -54,7 +54,6 @@ def whole(text: str) -> str:
 
 
 def key_text(keys: str | QKeySequence | QKeySequence.StandardKey) -> str:
-    """Return keys as the system writes them."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 

@@ -161,7 +161,6 @@ class CellDelegate(QStyledItemDelegate):
         painter.drawText(inner, _flags(column.align), text)
 
     def _beside_disc(self, painter: QPainter, room: QRect, run: Run | None) -> QRect:
-        """Draw the disc of a run; return where the text is, in line with rows that have none."""
         across = painter.fontMetrics().height()
         if run is not None:
             disc = QRectF(room.left(), room.center().y() - across / 2, across, across)
@@ -327,7 +326,6 @@ class TableView(QTableView):
         return self.selected_count() <= 1
 
     def selected_items(self) -> NDArray[np.int64]:
-        """Return the items of the selected rows from top to bottom."""
         is_selected = np.zeros(self.rows.rowCount(), dtype=np.bool_)
         for part in self.selectionModel().selection().toList():
             is_selected[part.top() : part.bottom() + 1] = True

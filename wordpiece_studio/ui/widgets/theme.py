@@ -58,7 +58,6 @@ _SIZES = (16, 20, 24, 32, 48)
 
 @contextmanager
 def saved(painter: QPainter) -> Iterator[None]:
-    """Restore the painter's state at the end."""
     painter.save()
     try:
         yield
@@ -233,7 +232,6 @@ def _symbols_of(token: str, prefix: str) -> list[str]:
 
 
 def _symbol_styles(words: Iterable[str], prefix: str) -> dict[str, TokenStyle]:
-    """Return the style of each symbol of some words, in whatever order they come."""
     neighbours: dict[str, set[str]] = {}
     for word in words:
         symbols = [word[:1], *(prefix + character for character in word[1:])]  # a word may begin with the prefix
@@ -416,7 +414,6 @@ class Theme(QObject, Colors):
             widget.update()
 
     def _do_soon(self, widget: QWidget, restyle: Callable[[QWidget], object], *, at_once: bool) -> None:
-        """Restyle a widget at once, or a little later if it is not seen."""
         if at_once:
             restyle(widget)
         else:
@@ -513,7 +510,6 @@ def _replace_sheet(application: QApplication, sheet: str) -> list[QWidget]:
 
 
 def scaled_font(font: QFont, scale: float = 1, points: float = 0) -> QFont:
-    """Return the font `scale` times as large, and so many points larger."""
     result = QFont(font)
     if font.pointSizeF() > 0:  # -1 where the size was given in pixels
         result.setPointSizeF(max(5.0, font.pointSizeF() * scale + points))

@@ -161,7 +161,6 @@ class TrainingRule:
 
 
 def rules_of(config: TrainingConfig) -> Iterator[TrainingRule]:
-    """Yield what is required, forbidden and chosen, in words."""
     words: dict[str, tuple[str, str]] = {
         "required_tokens": (
             _tr("Require {0}"), _tr("{0} is in the vocabulary from the start, for longest match to use."),

@@ -62,8 +62,6 @@ class Bars(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A vertical line through the plot."""
-
     x: float
     stroke: Stroke
 
@@ -93,8 +91,6 @@ class Room(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What an axis measures, and from where to where."""
-
     title: str
     scale: Literal["linear", "whole", "log"] = "linear"
     unit: str = ""
@@ -108,7 +104,6 @@ class Axis(NamedTuple):
         return "   ".join((f"{self.title} ({self.unit})" if self.unit else self.title, *self.notes))
 
     def fitted(self, values: NDArray[np.float64]) -> Axis:
-        """Return the axis with room for these values, and a little more."""
         if self.scale != "log":
             low, high = float(values.min()), float(values.max())
             margin = (high - low) * 0.08 or max(abs(high) * 0.05, 0.5)
@@ -280,7 +275,6 @@ class Chart(Choice):
         raise NotImplementedError
 
     def readout(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> str:
-        """Return the figures at the pointer, or at the step, in one line."""
         raise NotImplementedError
 
     def summary(self, source: ChartSource, drawing: Drawing) -> str:

@@ -298,7 +298,6 @@ class _Ranks(NamedTuple):
     frequencies: NDArray[np.int64]
 
     def at(self, place: float) -> int:
-        """Return the rank nearest to a place on a logarithmic axis."""
         return min(max(round(math.pow(10.0, min(place, 12.0))), 1), len(self.ids))
 
     def of(self, token_id: int) -> int | None:

@@ -142,7 +142,6 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
 
     @property
     def shapes(self) -> Sequence[Shape]:
-        """All that is shown, from bottom to top."""
         return (*self._drawing.shapes, *self._marks.shapes)
 
     @property
@@ -342,7 +341,6 @@ class ChartView(QWidget):
 
     @property
     def _usable(self) -> Drawing | None:
-        """What is drawn, if it is of what is there now."""
         return None if self.chart.state(self.source) is None else self.drawing
 
     def restyle(self, colors: Colors) -> None:

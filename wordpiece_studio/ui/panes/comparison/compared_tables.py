@@ -78,7 +78,6 @@ class ComparedTable(QWidget):
     def _split_columns(
         self, steps: Sequence[ComparedStep], titles: Sequence[str], splits: Callable[[Any], Sequence[Sequence[str]]]
     ) -> list[TableColumn[Any]]:
-        """Return a column of chips for each step; `splits` returns those of a row."""
         names = run_names(self._session.runs.all)
 
         def column(place: int, step: ComparedStep, title: str) -> TableColumn[Any]:
@@ -102,8 +101,6 @@ class ComparedTable(QWidget):
 
 
 class SearchedTable(ComparedTable):
-    """One whose rows `search` finds; `_show` shows its answer."""
-
     def __init__(self, search: Task, *about: Any, **look: Any) -> None:
         super().__init__(*about, **look)
         self.search = search
@@ -203,8 +200,6 @@ def _words(live: LiveText) -> Iterator[tuple[int, int, list[str], list[tuple[int
 
 
 class TextTable(ComparedTable):
-    """The words of the live text, and how each splits them."""
-
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         super().__init__(session, theme, _tr("Live text, split by each run"), "live-text", parent, row_room=8, gap=3)
         self.only = QCheckBox(_tr("Only differences"), self)
@@ -301,7 +296,6 @@ class WordsTable(SearchedTable):
 
 
 def overlap_lines(shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[tuple[Any, ...]]:
-    """Return what a vocabulary has in common with each of the others: by kind, and by rank."""
     sets: tuple[tuple[str, Callable[[VocabularyOverlap], float]], ...] = (
         (_tr("Tokens"), lambda each: each.sizes[1]),
         (_tr("Tokens in both"), lambda each: each.shared),

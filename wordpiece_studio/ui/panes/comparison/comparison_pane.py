@@ -552,13 +552,11 @@ class ComparisonPane(Pane):
 
     @property
     def table(self) -> TableView | None:
-        """The table that is shown, if it has anything."""
         table = self.faces[self.tab].table
         is_shown = self._stack.currentWidget() is self.faces[self.tab]
         return table if is_shown and table.rows.rowCount() else None
 
     def show_tab(self, tab: Tab) -> None:
-        """Show a tab; keys are now for its table."""
         self.tabs.setCurrentIndex(tab)
         self.refresh_now()
         (self.tabs if self.table is None else self.table).setFocus()

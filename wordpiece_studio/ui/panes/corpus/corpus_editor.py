@@ -465,7 +465,6 @@ class FindBar(QFrame):
         return self._field.text()
 
     def open_bar(self) -> None:
-        """Show the bar, filled with the selected text if that is a part of one line."""
         self.show()
         cursor = self._editor.textCursor()
         text = self._editor.view_part(cursor.selectionStart(), cursor.selectionEnd())

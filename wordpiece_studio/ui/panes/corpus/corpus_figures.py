@@ -320,7 +320,6 @@ class CorpusFiguresView(QWidget):
             self._counting.set_pipeline(self.normalizer, self.pre_tokenizer)
 
     def _show_counts(self) -> None:
-        """Show the size of the corpus; a dash stands for each unknown number."""
         numbers: list[int] = []
         counts, config = self._counting.counts, self._settings.valid_config()
         if counts is not None:

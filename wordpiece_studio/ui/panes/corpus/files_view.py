@@ -126,7 +126,6 @@ class PreviewView(QWidget):
             self._ask(file, 0)
 
     def read_again(self, path: Path) -> None:
-        """Show the same part of the file anew if it is of the one at `path`, which has changed."""
         latest = self._wanted or self.task.request
         if latest is not None and Path(latest[0].path) == path:
             self._ask(*latest[:2])
@@ -300,7 +299,6 @@ class FilesView(QWidget):
 
     @property
     def current(self) -> FileRow | None:
-        """The file with keyboard focus, or else the first one selected; None if there is none."""
         number = self.list.currentIndex().row()
         if number < 0:
             number = next(iter(self.selected), -1)

@@ -244,7 +244,6 @@ class ReadingForm(QWidget):
 
 
 def _common(values: Iterable[_T]) -> _T | None:
-    """Return the value that all are; None if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 

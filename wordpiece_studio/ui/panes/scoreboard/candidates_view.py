@@ -140,7 +140,6 @@ class CandidatesView(TableView):
         return _tr("Formula") if self._is_rule_named else ranking.rule
 
     def show_ranking(self, ranking: Ranking, *, may_have_more: bool) -> None:
-        """Show these candidates, from the top unless they continue those shown."""
         self.more_button.setVisible(may_have_more)
         if self.ranking.goes_on_in(ranking):
             self.candidates.extend_records(ranking)
@@ -256,7 +255,6 @@ class CandidatesView(TableView):
             painter.drawRoundedRect(QRectF(left + 12, middle - 5, max(room * ranking.share(row), 2.0), 10), 1.5, 1.5)
 
     def _paint_remarks(self, painter: QPainter, texts: Sequence[str]) -> None:
-        """Write a text in each of the first rows."""
         painter.setPen(self._theme.tie_text)
         painter.setFont(self._theme.font(-1, bold=True))
         left = self.columnViewportPosition(BAR)

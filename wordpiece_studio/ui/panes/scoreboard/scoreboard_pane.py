@@ -56,7 +56,6 @@ def tie_rule_names(tie: str) -> tuple[str, str]:
 
 
 def tie_rule_sentence(tie: str, count: int) -> str:
-    """Return the tie rule explained in one sentence, for a tie of `count` pairs."""
     text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost position).")
     if tie == "ids":
         text = _tr("Tie of {count}: the pair with the lowest left ID is merged; if those are equal, the lowest right "

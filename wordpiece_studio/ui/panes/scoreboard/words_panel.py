@@ -52,8 +52,6 @@ class PairWord:
 
 
 class PairWords(NamedTuple):
-    """The most frequent words, at most 100, and the total number of words."""
-
     words: tuple[PairWord, ...]
     total: int
 

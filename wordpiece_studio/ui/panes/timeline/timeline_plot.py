@@ -57,7 +57,6 @@ class PlotMarks(NamedTuple):
 
 
 def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: float, theme: Theme) -> None:
-    """Draw marks of a kind at these places; many of them are drawn small."""
     is_small = len(xs) > 200  # more marks than this are drawn small
     radius, width, size = (1.2, 1.0, 2 / 3) if is_small else (2.5, 1.5, 1.0)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -464,7 +463,6 @@ class TimelinePlot(QAbstractSlider):
             painter.drawEllipse(QPointF(x, self._groove_y), across + 2, across + 2)
 
     def _paint_box(self, painter: QPainter, step: int, text: str) -> None:
-        """Draw a text in a box to the right of a step, or to its left where there is no room."""
         x, metrics = self.x_of(step), painter.fontMetrics()
         box = QRectF(0, self._top - 3, metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
         fits = x + 8 + box.width() < self.width()

@@ -118,7 +118,6 @@ def other_origin(subject: Subject) -> str:
 
 
 def unborn_pair(formula: str = "", step: int = 0) -> str:
-    """Return that a pair is not learned, with its value at a step if that is known."""
     if not formula:
         return _tr("Not learned yet.")
     text = plural(
@@ -242,7 +241,6 @@ class DetailsBody(BareArea):
         facts: Sequence[str] = (), parts: NamedItems = _NO_ITEMS, children: NamedItems = _NO_ITEMS,
         words: NamedItems = _NO_ITEMS,
     ) -> None:  # fmt: skip
-        """Show all but the tree; what is empty is hidden."""
         self.head.set_points(_HEAD_POINTS if len(head.text) <= _LONG else 0)
         self.head.show_items([head], token_text(head.text, _MOST_NAME))
         self.summary.show_text(summary)
@@ -266,7 +264,6 @@ class DetailsLine(QWidget):
         fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
 
     def show_line(self, items: Sequence[FlowItem], name: str, note: str, room: QSize) -> None:
-        """Show the items, and as many lines of the note as fit below."""
         self.chain.show_items(items, name)
         height, lines = room.height() - self.chain.height_of(items, room.width()), note.split("\n")
         metrics, width = self.note.fontMetrics(), max(self.chain.width(), 1)

@@ -222,7 +222,6 @@ class LiveField(QFrame):
         self.options.decode.toggled.connect(self._on_decode_toggled)
 
     def offer_text(self, text: str) -> None:
-        """Offer a text in place of the present one; with an empty one, or the present one, offer nothing."""
         items = []
         if text not in ("", self.edit.text):
             tip = self.tr("Replace your text with this one, which suits the corpus; Undo brings yours back")

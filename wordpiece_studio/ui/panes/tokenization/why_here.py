@@ -178,7 +178,6 @@ class UnknownNote:
         return "\n".join(lines)
 
     def _reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
-        """Return one sentence on which symbol, at which position, made the word unknown."""
         character, count = word[unknown.position] if unknown.position < len(word) else unknown.symbol, 0
         if unknown.kind == "too-long":
             text = plural(
