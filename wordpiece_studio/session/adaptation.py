@@ -52,7 +52,6 @@ class AdaptableVocabulary:
 
 
 def vocabulary_to_adapt(source: Run | str) -> AdaptableVocabulary:
-    """Return the final vocabulary of a run, or that of a folder, if it is one of WordPiece."""
     if isinstance(source, Run):
         tokenizer: Any = source.new_tokenizer(len(source.history))
         corpus = corpus_to_divide(source)
@@ -110,7 +109,6 @@ class Adaptation(QObject):
 
     @property
     def present_corpus(self) -> TextToAdapt | None:
-        """The corpus of the window, if it has lines."""
         document = self._session.document
         if document.is_files:
             files = tuple(document.files.files)
@@ -130,7 +128,6 @@ class Adaptation(QObject):
         self.searching.run(self.kind, self.vocabulary.tokenizer, domain, general, number, ())
 
     def search_without(self, tokens: Iterable[str]) -> None:
-        """Search again; these are left as they are, and others take their place."""
         assert self.searching.answered is not None
         *request, rejected = self.searching.answered
         self.searching.run(*request, tuple(sorted({*rejected, *tokens})))
@@ -150,12 +147,10 @@ class Adaptation(QObject):
     # -- which tokens
 
     def want(self, tokens: Iterable[str], is_wanted: bool = True) -> None:
-        """Add these tokens, or do not; can be undone."""
         chosen = frozenset(tokens)
         self.want_only(self.wanted | chosen if is_wanted else self.wanted - chosen)
 
     def want_only(self, tokens: Iterable[str]) -> None:
-        """Add these tokens and no others; can be undone."""
         before, after = self.wanted, frozenset(tokens)
         if after != before:
             self.undo_stack.push(Command(lambda: self._set_wanted(after), lambda: self._set_wanted(before)))

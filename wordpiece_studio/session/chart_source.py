@@ -73,7 +73,6 @@ class ChartSource:
 
     @property
     def history(self) -> MergeHistory | None:
-        """The merges; None if there is no run or it has no merges."""
         return self.model.history if self.model.merge_count else None
 
     @property

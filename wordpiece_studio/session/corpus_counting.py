@@ -158,7 +158,6 @@ class CorpusCounting(QObject):
         self.count_now()
 
     def set_count(self, word: str, count: int) -> None:
-        """Let a word occur `count` times: the text becomes words with their counts."""
         document = self._document
         if document.is_files:
             what = "Words that come from files cannot be changed here"

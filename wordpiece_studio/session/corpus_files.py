@@ -103,7 +103,6 @@ class FileRow:
 
 
 def described_row(found: FileDescription | tuple[CorpusFile, StudioError]) -> FileRow:
-    """Return a file with what its beginning reveals about it, or with what is wrong with it."""
     if isinstance(found, tuple):
         return FileRow(found[0], state=FileState.FAULT, error=found[1])
     return FileRow(

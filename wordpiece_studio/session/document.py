@@ -390,8 +390,6 @@ Opened: TypeAlias = "TextFile | Undecodable | StudioError | Literal['listed', 'l
 
 
 class CorpusOpening(QObject):
-    """Opens one thing at a time, the latest."""
-
     files_found = Signal(object, object)  # some files of a list (list[FileRow]), and how many there will be in all
     ended = Signal(object)  # `Opened`: one small text, a list, or one text too long to be edited; or why there is none
 

@@ -134,8 +134,6 @@ class TextSummary:
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """A step that changed the text, and the token it made of a pair."""
-
     step: int
     token: str
     tokens: int  # of the text after it
@@ -251,7 +249,6 @@ class TextTimeline:
             del self._known[word]
 
     def _words_with(self, tokens: range) -> set[str]:
-        """Return the known words that contain one of these tokens, given by id."""
         words, found = list(self._known), set()
         starts = list(accumulate((len(word) + 1 for word in words), initial=0))
         joined = "".join(_BREAK + word for word in words)

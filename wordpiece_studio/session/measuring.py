@@ -78,8 +78,6 @@ class TrainedAnew:
 
 
 class HeldOutFigure(NamedTuple):
-    """Tokens a word, and the share of them that is unknown."""
-
     rate: float
     unknown: float = 0.0
 

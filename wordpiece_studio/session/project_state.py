@@ -136,7 +136,6 @@ class ProjectState(QObject):
             signal.connect(self.changed)
 
     def set_path(self, path: Path | None) -> None:
-        """Set the file of the project; the present content counts as not saved in it."""
         self.saved_content = self.left_content = None
         self.is_file_another = False
         self.stamp = ProjectStamp()
@@ -267,7 +266,6 @@ class ProjectState(QObject):
         self.saved.emit()
 
     def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:
-        """Show these settings and the corpus; nothing is counted for them yet."""
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
         config = TrainingConfig.from_dict(settings.training, pre_tokenizer)

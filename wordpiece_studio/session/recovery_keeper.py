@@ -83,7 +83,6 @@ class RecoveryKeeper(QObject):
 
     @property
     def is_idle(self) -> bool:
-        """Whether all changes except the training are on disk."""
         return self._wanted_ms is None and not self.job.is_running
 
     def forget(self, saved: ProjectContent | None = None) -> None:

@@ -298,7 +298,6 @@ def _remove(path: Path) -> None:
 
 
 def _names_in(folder: Path) -> set[str]:
-    """Return the names in a folder; none if it may not be read, or someone has removed it."""
     with contextlib.suppress(OSError):
         return set(os.listdir(folder))
     return set()
@@ -336,7 +335,6 @@ class Recoverable:
     work: Path
 
     def run_files(self) -> dict[int, str]:
-        """Return the names of the files that have the runs, by the numbers of these."""
         return {number: _RUNS_FILE.format(file) for number, file in self.about.runs.items()}
 
 
@@ -436,7 +434,6 @@ def _is_file(path: Path) -> bool:
 
 
 def _about(work: Path) -> About:
-    """Return what is known of the work; if that cannot be read, its time."""
     try:
         return msgspec.convert(read_about(work), About, str_keys=True)
     except (StudioError, ValueError, RecursionError, TypeError) as error:
@@ -459,7 +456,6 @@ def _opened(path: Path) -> Project:
 
 
 def _state_with_runs(folder: Path, reason: StudioError) -> Project:
-    """Return the state that was kept with the latest runs; raise `reason` if it cannot be read."""
     for path in (*_numbered(folder, _RUNS), *_numbered(folder, _OLDER_RUNS)):
         with contextlib.suppress(StudioError):
             return _opened(path)

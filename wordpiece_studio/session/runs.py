@@ -436,8 +436,6 @@ def word_differences(
 
 @dataclass(frozen=True, slots=True)
 class RunDivergence:
-    """Where the histories of two runs first differ."""
-
     shown: Run
     other: Run
     divergence: Divergence | None = None  # the first merge in which they differ, if there is one that is known
@@ -450,7 +448,6 @@ class RunDivergence:
 
 
 def divergences(_merges: object, *pairs: tuple[Run, Run]) -> tuple[RunDivergence, ...]:
-    """Return where the runs of each pair diverge; with other numbers of merges it is another request."""
     found = []
     for first, other in pairs:
         is_known = first.history.has_steps and other.history.has_steps

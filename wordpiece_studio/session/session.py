@@ -97,7 +97,6 @@ class Session(QObject):
 
     @property
     def corpus_name(self) -> str:
-        """The name of the corpus, with a note if only its first part was counted."""
         return self._noted(self._name)
 
     @property
@@ -176,7 +175,6 @@ class Session(QObject):
             self.counting.count_now()
 
     def bring_back(self, run: Run) -> None:
-        """Take the corpus that a run was trained on, with the pipeline of its words."""
         corpus = run.origin.corpus
         if corpus is None:
             return

@@ -61,14 +61,11 @@ class Marks(QObject, Generic[MarkT]):
 
 
 class Breakpoints(Marks["Breakpoint"]):
-    """The breakpoints, oldest first."""
-
     @property
     def enabled(self) -> tuple[Breakpoint, ...]:
         return tuple(each for each in self.records if each.is_enabled)
 
     def add(self, breakpoint_: Breakpoint) -> int:
-        """Append a breakpoint, or replace the equal one already there; return its row."""
         for row, each in enumerate(self.records):
             if (each.kind, each.text, each.number) == (breakpoint_.kind, breakpoint_.text, breakpoint_.number):
                 self.replace(row, breakpoint_)
@@ -413,7 +410,6 @@ class Player(QObject):
             self.changed.emit()
 
     def play(self) -> None:
-        """Start playing; from the first step if everything has been played."""
         if self._model.history is None:
             return
         if self._is_over():

@@ -454,7 +454,6 @@ class SortedTableModel(TableModel[ItemsT]):
     # What subclasses call.
 
     def _set_source(self, source: ItemsT | None) -> None:
-        """Show the items of another source, none so far."""
         self.beginResetModel()
         self._timer.stop()
         self.task.forget()
@@ -466,7 +465,6 @@ class SortedTableModel(TableModel[ItemsT]):
         self.endResetModel()
 
     def _set_count(self, count: int, limit: int | None = None) -> None:
-        """Show the items among the first `count` that are below a limit."""
         self._count, self.limit = count, count if limit is None else limit
         if self._found is None:
             self._known = count

@@ -235,7 +235,6 @@ class FiguresMeasuring(QObject):
         self.refresh()
 
     def measure_on(self, where: FiguresText) -> None:
-        """Measure on another text, or anew on the same."""
         self._where = where
         self._edition += 1
         self.refresh()
@@ -263,7 +262,6 @@ class FiguresMeasuring(QObject):
     # The work.
 
     def refresh(self) -> None:
-        """Measure in a moment if anything has changed and someone looks."""
         if self._request is None and not self._is_wanted:
             return  # no one has looked yet
         request = self._wanted_request()

@@ -236,7 +236,6 @@ class TrainerModel(QObject):
         self.seek(self.merge_count)
 
     def set_selection(self, selection: Selection | None) -> None:
-        """Set the selection; it stays None as long as nothing is trained."""
         if self.run is None:
             selection = None
         if selection != self.selection:
@@ -462,7 +461,6 @@ class TrainerModel(QObject):
         self, run: Run, state: TrainerState, step: int, *, selection: Selection | None = None,
         seconds: float | None = None,
     ) -> None:  # fmt: skip
-        """Show a run that is complete, or was trained earlier."""
         self.state = state
         is_other_selection = selection != self.selection
         self.selection = selection

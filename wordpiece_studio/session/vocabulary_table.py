@@ -134,7 +134,6 @@ class VocabularyItems(SortedItems):
     # The other runs.
 
     def set_others(self, others: tuple[ComparedStep, ...]) -> bool:
-        """Compare with these runs; return whether they are others than before."""
         runs = {other.run for other in others}
         are_new = runs != {other.run for other in self.others}
         self.others = others

@@ -72,7 +72,6 @@ class FileWatch(QObject):
         return CorpusReference(file) if known is None else replace(known, file=file)
 
     def watch(self, paths: Iterable[Path]) -> None:
-        """Watch exactly these files; those already watched keep their stamps."""
         self.stamps = {path: self.stamps.get(path) for path in paths}
         for known in (self.gone, self.changed, self._expected, self._missed, self._noticed):
             known.intersection_update(self.stamps)

@@ -42,8 +42,6 @@ WordColumn = IntEnum("WordColumn", "WORD COUNT SPLIT", start=0)
 
 @dataclass(frozen=True, slots=True)
 class WordsFilter:
-    """Which words to show: those in which a text occurs, and which contain a token at the step."""
-
     text: str = ""  # case matters only if it has capitals
     token: str = ""
 
@@ -196,7 +194,6 @@ class RunWordsModel(SortedTableModel[RunWords]):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
 
     def _words_now(self, counted: Counted | None) -> RunWords | None:
-        """Return the words to show, which are those shown unless they belong to something else now."""
         history, shown = self._model.history, self.source
         if history is not None:
             counted = None
