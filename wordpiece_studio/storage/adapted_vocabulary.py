@@ -105,7 +105,6 @@ def save_pruning(folder: str | os.PathLike[str], pruning: Pruning) -> None:
 
 
 def adapted_names(kind: Adapting) -> tuple[str, ...]:
-    """Return the names of the files that are written."""
     others = (NEW_TOKENS_FILE, RESIZE_FILE) if kind == "extend" else (ID_MAP_FILE, PRUNE_FILE)
     return *TOKENIZER_FILES, *others, MANIFEST_FILE
 
@@ -113,7 +112,6 @@ def adapted_names(kind: Adapting) -> tuple[str, ...]:
 def export_adapted(
     folder: Path, found: Extension | Pruning, in_unused: bool = False, may_replace: bool = False
 ) -> tuple[str, ...]:
-    """Write what was found to a folder; if files are there that may not be replaced, return their names instead."""
     names = adapted_names("prune" if isinstance(found, Pruning) else "extend")
     there = tuple(name for name in names if os.path.lexists(folder / name))
     if there and not may_replace:

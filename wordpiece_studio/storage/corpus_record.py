@@ -222,7 +222,6 @@ def published_path(path: str, folder: str | os.PathLike[str] | None) -> str:
 
 
 def published_record(record: CorpusRecord, folder: str | os.PathLike[str] | None) -> CorpusRecord:
-    """Return a record with its files named as a manifest in `folder` names them."""
     files = tuple(msgspec.structs.replace(file, path=published_path(file.path, folder)) for file in record.files)
     return msgspec.structs.replace(record, files=files)
 

@@ -58,8 +58,6 @@ _COUNTS_CSV = "word-counts.csv"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exported:
-    """What is exported: the state of a training at a step."""
-
     counts: WordCounts
     config: TrainingConfig
     history: MergeHistory

@@ -118,8 +118,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @decodable
 class _Head(msgspec.Struct, frozen=True):
-    """The fields that a manifest of any version has."""
-
     format: int
     program: str = "another program"
     normalizer: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)

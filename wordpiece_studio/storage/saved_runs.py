@@ -66,7 +66,6 @@ def load_project(path: Place) -> dict[str, TrainingRun]:
 
 
 def load_run(path: Place) -> TrainingRun:
-    """Return the training that a project shows."""
     found = next(iter(load_project(path).values()), None)
     if found is None:
         raise file_error(path, "There is no training in {path}", "Choose another project.")

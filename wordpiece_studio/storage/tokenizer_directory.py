@@ -98,7 +98,6 @@ def library_names(trainer: str, config: TrainingConfig) -> tuple[str, ...]:
 
 
 def why_not_in_transformers(trainer: str, config: TrainingConfig) -> str | None:
-    """Return why `transformers` cannot load what a library trains; None if it can."""
     if file_of(trainer) != TOKENIZER_FILE and config.user_tokens:
         return "The library transformers cannot treat the whitespace around user tokens as SentencePiece does"
     return None
@@ -155,7 +154,6 @@ def _berts_flags(normalizer: Normalizer) -> dict[str, bool | None]:
 
 
 def _sorted_json(value: dict[str, Any]) -> bytes:
-    """Return a JSON object as `transformers` writes it."""
     return pretty_json({name: value[name] for name in sorted(value)}) + b"\n"
 
 
@@ -261,7 +259,6 @@ def check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str])
 
 
 def check_no_mixture(folder: Path, written: Sequence[str], others: Iterable[str]) -> None:
-    """Check that none of these other files of a tokenizer would stay in a folder beside those written."""
     if found := next((name for name in others if name not in written and (folder / name).exists()), None):
         what = "{path} contains a tokenizer with a {name} that would not match the new files"
         raise file_error(folder, what, "Choose another folder.", name=found)

@@ -116,7 +116,6 @@ def _loaded(given: Path, steps: Steps) -> AnyTokenizer:
 
 
 def _main_file(folder: Path) -> Path:
-    """Return the file of a folder's tokenizer that is read first."""
     found = [name for name in KNOWN_FILES if (folder / name).exists()]
     if not found:
         what = "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model"

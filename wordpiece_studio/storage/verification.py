@@ -148,7 +148,6 @@ def _scratch_folder() -> Iterator[Path]:
 
 
 def _manifests_of(place: Path) -> tuple[Path, dict[Path, Manifest]]:
-    """Return the folder, and each relevant manifest by its path."""
     if place.is_dir():
         folder, paths = place, [place / MANIFEST_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))]
     else:
@@ -219,7 +218,6 @@ class _Again:
 
 
 def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
-    """Return the settings for exactly the merges behind the exported vocabulary."""
     if manifest.training is None:
         raise file_error(path, "{path} does not say how the vocabulary was trained", "Train it again.")
     try:
@@ -385,7 +383,6 @@ def _table_in(folder: Path) -> Path | None:
 
 
 def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
-    """Return the files that a manifest names, wherever they are found."""
     record = manifest.corpus
     advice = "Specify the corpus, its word counts or the project after the folder."
     if record is None or not record.files:

@@ -96,8 +96,6 @@ class RunTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @decodable
 class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is shown of a project, in any layout."""
-
     step: _Step = 0
     selection: Selection | None = None
     live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""  # that is tokenized live

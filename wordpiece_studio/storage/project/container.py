@@ -523,7 +523,6 @@ class Container:
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
     def packed(self, name: str, new_name: str) -> PackedPart:
-        """Return a part as it is, checked, for another file where it has another name."""
         part = self._part(name)
         return PackedPart(new_name, part.kind, part.n, tuple(self._checked_chunks(part)))
 

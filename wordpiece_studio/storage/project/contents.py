@@ -89,8 +89,6 @@ class ProjectCorpus:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """Who asked for a run, and which corpus it was trained on."""
-
     is_wanted: bool = False  # the user asked for it, or kept it; else the Studio began it by itself
     corpus_name: str = ""  # what it was called
     text_serial: int = -1  # which state of the corpus it was, see `CorpusCounting`; -1 for none there is now
@@ -312,7 +310,6 @@ class RunHead(CountsHead, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 def steps_of(pipeline: WordCounts | Pipeline) -> dict[str, Any]:
-    """Return what makes words of text, as records have it."""
     return {
         "normalizer": normalizers.to_spec(pipeline.normalizer),
         "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
@@ -468,7 +465,6 @@ def found_inside(path: str, folder: str) -> bool | None:
 
 
 def are_agreed(folder: str, places: Iterable[str]) -> bool:
-    """Return whether the user has agreed that a project in `folder` touches all these places, or there are none."""
     digest = _digest(folder, places)
     return digest is None or digest in _known()
 

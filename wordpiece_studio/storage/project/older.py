@@ -24,7 +24,6 @@ _VIEW_NAMES = {"moment": "step", "focus": "selection", "watched_text": "live_tex
 
 
 def upgrade(container: Container, records: dict[str, Any], corpus: ProjectCorpus) -> None:
-    """Change the decoded records of a project."""
     settings = records["settings"]
     now = corpus_digest(corpus, settings["max_word_length"]), settings["normalizer"], settings["pre_tokenizer"]
 

@@ -56,7 +56,6 @@ _SKIPPED = tuple(field.name for field in dataclasses.fields(SkippedWord))
 
 
 def words_parts(words: str, counts: WordCounts) -> list[PackedPart]:
-    """Return the parts of word counts, whose names begin with `words`."""
     skipped = [dataclasses.astuple(word) for word in counts.skipped]
     statistics = json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
     return [
@@ -220,7 +219,6 @@ class CopiedParts:
 def run_parts(
     run: Run, table: HistoryTable, head: RunHead, copied: Callable[..., list[PackedPart]]
 ) -> Iterator[PackedPart]:
-    """Yield the parts of a run, copied from the file that has them, or created on demand."""
     own, merges = head.parts, run.merge_count
     if run.history.has_steps:
         for column, values in table.columns.items():
