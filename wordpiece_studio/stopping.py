@@ -130,7 +130,6 @@ def _hold_still() -> None:
 
 
 def _end_on_signal(reader: int, numbers: list[signal.Signals]) -> None:
-    """Wait for one of the signals and end the process."""
     while (number := os.read(reader, 1)[0]) not in numbers:
         pass
     _undisturbed.acquire()

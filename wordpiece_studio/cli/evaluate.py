@@ -117,7 +117,6 @@ def _divided_alike(
     *,
     is_each: bool,
 ) -> Mapping[str, Listing]:
-    """Return the texts as they are to be divided: the files together, in the order of the training."""
     given = [[file.sha256 for file in files] for files in contents.values()]
     everything = list(chain.from_iterable(given))
     orders: set[tuple[str | None, ...]] = set()  # of the trainings on all texts together
@@ -158,7 +157,6 @@ def _digests(files: Iterable[RecordedFile]) -> set[str]:
 
 
 def _is_of_words(manifest: Manifest | None) -> bool:
-    """Return whether a library that reads text was given words with their counts."""
     from wordpiece_studio.libraries.library_training import reads_text
 
     training = {} if manifest is None or manifest.kind != "peer" else manifest.training or {}

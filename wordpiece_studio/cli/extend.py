@@ -46,7 +46,6 @@ class _AdaptCommand(CliCommand, FileOptions, LoadingOptions):
     as_json: bool = JSON
 
     def adapted(self, adapt: Callable[..., Any], save: Callable[..., None], **options: Any) -> Any:
-        """Return what `adapt` finds, saved if wanted."""
         if self.output is not None:
             check_results([Path(self.output) / "tokenizer.json"], force=self.force)
         tokenizer = self.tokenizer(self.vocab)

@@ -335,7 +335,6 @@ def no_unknown_token(unk_token: str, done: str = "printed") -> str:
 
 
 def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
-    """Return a sentence if it was only guessed whether a vocabulary is cased."""
     if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_normalizer_guessed:
         return []
     normalizer = tokenizer.normalizer.name.partition("+")[0]  # characters may also be removed

@@ -80,7 +80,6 @@ class FileOptions:
     )
 
     def listed(self, files: list[str]) -> Listing | None:
-        """Return the files; None for standard input or a pipe."""
         return None if is_stream(files) else listing(files, kind=self._kind(), **self._rest)
 
     def listed_text(self, file: str, name: str) -> Listing:
@@ -330,7 +329,6 @@ class CorpusNotes:
             self._hashing.start()
 
     def record(self) -> CorpusRecord:
-        """Wait for the hashes and return the record for the manifest."""
         if self._noted is None:
             return CorpusRecord(sha256_missing=STREAM, **self._limits)
         self.hash_beside()

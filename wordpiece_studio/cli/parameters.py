@@ -220,7 +220,6 @@ class _Parser(argparse.ArgumentParser):
         return found[1:]
 
     def checked(self, values: argparse.Namespace, others: Sequence[str]) -> dict[str, Any]:
-        """Return the values by name if nothing in a call is left over."""
         for word in others:
             if word.startswith("-") and word != "--":
                 name = word.partition("=")[0]
@@ -243,7 +242,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def similar(word: str, known: Iterable[str]) -> str:
-    """Return a question about the most similar word, if one is known."""
     from difflib import get_close_matches
 
     found = get_close_matches(word, known, 1, cutoff=0.7)
@@ -282,7 +280,6 @@ def complete(commands: Mapping[str, str], command: Callable[[str], type[CliComma
 
 
 def _program(commands: Mapping[str, str], parameters: Mapping[str, Mapping[str, Parameter]] = {}) -> _Parser:
-    """Return the parser of the program, and in it those of its commands, as far as their parameters are given."""
     usage = f"{PROGRAM} [OPTIONS] [FILES]... | COMMAND [ARGS]..."
     parser = _Parser(PROGRAM, _ABOUT, _Program.declared(), usage=usage, epilog=_EXIT_CODES)
     listed = parser.add_subparsers(title="Commands", metavar="COMMAND")

@@ -480,7 +480,6 @@ class TrainCommand(CorpusCommand):
         self._print(lines, self._library_summary(run, counts), seconds, rates)
 
     def _lines(self) -> Listing | None:
-        """Return the files, if their lines are what the library reads."""
         sources = self.listed(self.files) if self.by is not None and reads_text(self.by) else None
         if sources is None or any(file.kind == "word-counts" for file in sources.files):
             return None

@@ -100,7 +100,6 @@ class DecompressedStream:
         return bool(data)
 
     def _following(self) -> Any:
-        """Return a decompressor for the next stream; None if only padding is left."""
         while not self.rest.strip(b"\0"):
             self.rest = b""
             if not self._read_more():

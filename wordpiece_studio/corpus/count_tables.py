@@ -93,8 +93,6 @@ _ADVICE = "Every line of a table of words must have a word and its count, a whol
 
 
 class TableReader:
-    """Reads one table of words and counts, once; afterwards it says what it read."""
-
     def __init__(self, file: CorpusFile) -> None:
         self._file = file
         kind = kind_of_name(file.path)

@@ -395,7 +395,6 @@ class TextStream(_Text):
 
 
 def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
-    """Yield the lines of a stream as they arrive, without their line ends."""
     for piece in TextStream(stream, name).pieces(by_line=True):
         for line in piece.text.removesuffix("\n").split("\n"):
             yield line.removesuffix("\r")

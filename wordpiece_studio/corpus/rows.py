@@ -304,7 +304,6 @@ def _utf8_lines(piece: TextPiece) -> list[bytes]:
 
 
 def _sizes_of_lines(piece: TextPiece) -> list[int]:
-    """Return how many bytes of the file each line of a piece takes."""
     if piece.encoding == "utf-8":
         return [len(line) + 1 for line in _utf8_lines(piece)]
     return [len(f"{line}\n".encode(piece.encoding, "replace")) for line in piece.text.removesuffix("\n").split("\n")]
@@ -490,7 +489,6 @@ class _Lines:
         self.byte = self._row[0].end_byte
 
     def ahead(self) -> list[str]:
-        """Return the next lines without consuming them."""
         size = 0
         for line in islice(self._coming, _SNIFFED_LINES):
             self._ahead.append(line)

@@ -366,12 +366,10 @@ def prune(
 
 
 def with_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Tokenizer:
-    """Return a tokenizer with further tokens at the end of its vocabulary."""
     return _changed(tokenizer, [*tokenizer.tokens, *tokens])
 
 
 def with_only(tokenizer: Tokenizer, kept: Sequence[int]) -> Tokenizer:
-    """Return a tokenizer with some of its tokens, which are given by id."""
     vocabulary = tokenizer.vocabulary
     pieces = len(vocabulary.pieces)
     left = None if pieces == len(vocabulary) else sum(number < pieces for number in kept)
@@ -394,7 +392,6 @@ def _changed(tokenizer: Tokenizer, tokens: Sequence[str], pieces: int | None = N
 
 
 def check_wordpiece(tokenizer: Tokenizer) -> None:
-    """Check that a tokenizer has a vocabulary that can be extended and pruned."""
     if not isinstance(tokenizer, Tokenizer):
         raise StudioError(
             "Only a WordPiece vocabulary can be changed, and this is a {kind} model: its tokens are made from each "
@@ -530,13 +527,11 @@ def _on_the_way(tokenizer: Tokenizer, size: int, word: str) -> Iterator[tuple[in
 
 
 def _amounts(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None = None) -> tuple[int, int]:
-    """Return how many tokens a text takes, and how many of them are unknown."""
     usage, skipped = count_usage(tokenizer, text.counts, should_stop), text.counts.statistics.skipped_words
     return usage.tokens + skipped + text.special_tokens, usage.unknown_occurrences + skipped
 
 
 def _wanting(tokenizer: Tokenizer, counts: WordCounts) -> tuple[list[CostlyWord], list[UnknownWord], list[str]]:
-    """Return the words that take several tokens, those that are unknown, and the tokens that are never used."""
     tokens, unknown = tokenizer.tokens, tokenizer.id_of(tokenizer.vocabulary.unk_token)
     used = np.zeros(len(tokens), dtype=np.bool_)
     costly: list[CostlyWord] = []

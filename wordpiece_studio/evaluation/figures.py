@@ -158,7 +158,6 @@ _COLUMNS = {
 
 
 def known(figures: TokenizerFigures | None, name: str) -> Any:
-    """Return a figure by name; None if it is not known, or not a number."""
     value = getattr(figures, name, None)
     return None if value != value else value
 
@@ -304,7 +303,6 @@ def evaluate(
 
 
 def _check_lines(lines: Mapping[str, int]) -> None:
-    """Check that texts have the same number of lines, as those that say the same line by line."""
     (first, number), *others = lines.items()
     for other, each in others:
         if each != number:
@@ -403,7 +401,6 @@ def _usage(name: str, tokenizer: Encoder, text: HeldOutText, watch: Watch) -> Us
 
 
 def _usage_by_library(name: str, tokenizer: LibraryEncoder, source: TextInFiles | TextInWords, watch: Watch) -> Usage:
-    """Return what a tokenizer makes of a text whose words its library finds."""
     words: Counter[tuple[str, tuple[int, ...]]] = Counter()
     for word, ids, count in source.counted_by(tokenizer, partial(watch.note, f"Tokenizing by {name}")):
         words[word, ids] += count

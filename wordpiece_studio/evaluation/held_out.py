@@ -366,7 +366,6 @@ def pieces_of(
     splits_at_blanks: bool = False,
     report: Callable[[int], None] = lambda _bytes: None,
 ) -> Iterator[TextPiece]:
-    """Yield texts and files in pieces; report how many bytes have been read."""
     done = 0
     for number, text in enumerate(texts, start=1):
         for piece in text_pieces(text, f"text {number}"):
@@ -466,7 +465,6 @@ class TextInFiles:
         return self._text
 
     def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
-        """Return the words as a tokenizer finds them."""
         if reading == self._common:
             return self._text
         text = self._read(reading, watch)

@@ -302,8 +302,6 @@ class DeadTokens:
 
 
 class WordTexts:
-    """Finds the words of a training that contain a text."""
-
     def __init__(self, history: MergeHistory) -> None:
         self._history = history
 
@@ -370,7 +368,6 @@ def _most_frequent_words(
 
 
 def _last_absorptions(history: MergeHistory, step: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last merge up to `step` that absorbed each token, 0 for none, and how many did."""
     last = np.zeros(size, dtype=np.int64)
     lefts, rights = history.column("left_id")[:step], history.column("right_id")[:step]
     steps = np.arange(1, step + 1)

@@ -324,7 +324,6 @@ class _SentencePiece(_Loaded):
         return encoded
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids represent; special ones represent none."""
         del skip_special_tokens
         _check_ids(ids, lambda number: number < len(self._processor))
         text: str = self._processor.decode(ids)

@@ -293,7 +293,6 @@ class _Libraries:
         self._turn = threading.RLock()  # one request at a time
 
     def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> bytes:
-        """Return the answer to a request, for which the child may take `growth` further bytes of memory."""
         with self._turn:
             if self.child is not None and self.child.is_dead:
                 self.end()

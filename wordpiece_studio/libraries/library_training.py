@@ -231,7 +231,6 @@ def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> Trainin
 
 
 def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> None:
-    """Check that there is such a trainer, and that it knows all that is set."""
     if trainer not in get_args(LibraryTrainer):
         what, names = 'There is no trainer called "{name}"', ", ".join(get_args(LibraryTrainer))
         raise StudioError(what, "Choose one of {names}.", name=str(trainer)[:100], names=names)
@@ -612,7 +611,6 @@ class LibraryRunTokenizer(Tokenizer):
         return WordMatch(tuple(tokens), tuple(ids), tuple(spans), None)
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
-        """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
         if self._library is None:
             what = "The library that trained this run is not available"
             raise StudioError(what, "See the earlier message for details.")

@@ -63,7 +63,6 @@ def train_in_child(
     most_memory: int,
     progress: Callable[[int, int], None],
 ) -> tuple[bytes, Learned]:
-    """Train on words, or on lines of texts or of files; return the file of the tokenizer, and what was learned."""
     limit_memory(most_memory)
     library, kind = trainer.split("-")
     try:

@@ -197,12 +197,10 @@ class Child:
                 self.kill()  # it may be busy for long with what is not wanted any more
 
     def kill(self) -> None:
-        """End the child at once, from any thread."""
         self._is_killed = True
         self._process.kill()
 
     def end(self) -> None:
-        """Kill the child if it is still running, and release its resources."""
         self.kill()
         self._to_child.close()
         self._process.wait()
@@ -392,7 +390,6 @@ def _pickled(kind: bytes, content: object) -> list[bytes | memoryview]:
 
 
 def _write(pipe: int, message: Sequence[bytes | memoryview]) -> None:
-    """Write how many parts a message has, their sizes, and the parts."""
     numbers = len(message), *(memoryview(part).nbytes for part in message)
     parts = [b"".join(number.to_bytes(_SIZE_BYTES, "little") for number in numbers), *message]
     for part in [b"".join(parts)] if sum(numbers) < _SMALL else parts:  # at once, if it is cheap to join

@@ -133,7 +133,6 @@ def _group_rooms(root: Path) -> Iterator[int]:
 
 
 def _address_space() -> int | None:
-    """Return what a limit on the address space leaves; None if there is no such limit."""
     if sys.platform == "win32":
         return None
     import resource

@@ -364,7 +364,6 @@ def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], object
 
 
 def _so_written(token: str, prefix: str) -> list[Symbol]:
-    """Return the symbols that the vocabulary writes as this token."""
     inside = [Symbol(token.removeprefix(prefix), True)] if prefix and token.startswith(prefix) else []
     return [Symbol(token, False), *inside]
 

@@ -54,7 +54,6 @@ def token_of(symbol: str, prefix: str) -> str:
 
 
 def written(pair: Pair, prefix: str) -> Pair:
-    """Return how the vocabulary writes the symbols of a pair."""
     return token_of(pair[0], prefix), token_of(pair[1], prefix)
 
 
@@ -265,7 +264,6 @@ class PlainEngine:
 
 
 def _standing(symbols: list[str], cell: int) -> list[tuple[int, str]]:
-    """Return each symbol of a word that starts at `cell`, with the cell where the symbol starts."""
     starts = itertools.accumulate((len(symbol) - 1 for symbol in symbols), initial=cell)
     return list(zip(starts, symbols, strict=False))
 

@@ -110,7 +110,6 @@ class _ClusterCounting:
         return counts
 
     def _graph(self) -> tuple[dict[Key, Any], Key]:
-        """Return the tasks that count and merge all stretches, and the key of the result."""
         keys: list[Key] = [(self._count_key, number) for number in range(len(self._tasks))]
         graph: dict[Key, Any] = {key: (self._tasks[key[1]],) for key in keys}
         while len(keys) > 1:
@@ -142,7 +141,6 @@ class _ClusterCounting:
 
     @property
     def _head(self) -> int:
-        """The first stretch that is not counted."""
         return next((number for number, each in enumerate(self._summaries) if each is None), len(self._summaries))
 
     def _error(self, number: int, fault: Fault) -> StudioError:
@@ -193,7 +191,6 @@ class Fault:
 def counted(
     files: Mapping[int, CorpusFile], segments: Sequence[Segment], pipeline: Pipeline, longest: int, bytes_to_come: int
 ) -> PartCounts | Fault:
-    """Return the counts of neighbouring segments of files, by number in the corpus, or the first fault in them."""
     counter = SegmentCounter(
         files,
         pipeline,

@@ -189,7 +189,6 @@ def _bounds(stream: BinaryIO, segment: Segment) -> tuple[int, int | None]:
 
 
 def _line_start(stream: BinaryIO, byte: int) -> int:
-    """Return where the first line that begins at or after a byte begins."""
     if byte == 0:
         return 0
     place = byte - 1

@@ -137,7 +137,6 @@ class SegmentCounter:
         self._file = self._parts_done = self._lines_before = 0  # of the segment; the lines of its finished parts
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment; after a fault, the current part is forgotten."""
         try:
             yield from self._parts(segment)
         except CountingStopped:

@@ -293,7 +293,6 @@ class Evidence:
     def first_that_fixes(
         self, normalizers: Iterable[str], is_fixed: Callable[[Pipeline], bool], pre_tokenizer: str = ""
     ) -> Pipeline | None:
-        """Return the first pipeline with one of the normalizers, perhaps also another pre-tokenizer, that is a fix."""
         pre_tokenizer = pre_tokenizer or self.pipeline.pre_tokenizer.name
         for normalizer in normalizers:
             if (normalizer, pre_tokenizer) == (self.pipeline.normalizer.name, self.pipeline.pre_tokenizer.name):

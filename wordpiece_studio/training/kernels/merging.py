@@ -254,7 +254,6 @@ def advance(s: State, step: int, size_limit: int, lowest_value: float) -> int:
 
 @kernel(NONE(STATE, INT))
 def retreat(s: State, target: int) -> None:
-    """Undo merges until step `target`."""
     cells, pairs, symbols, scalars = s.cells, s.pairs, s.symbols, s.scalars
     while scalars[STEP] > target:
         scalars[STEP] -= 1

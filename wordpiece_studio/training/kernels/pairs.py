@@ -256,7 +256,6 @@ def _frequency_fell(s: State, symbol: int) -> None:
 
 @kernel(NONE(STATE, INT, INT, INT, INT, INT))
 def after_merge(s: State, left: int, right: int, new: int, changes_before: int, pairs_before: int) -> None:
-    """Update the shortlist with everything that a merge changed."""
     if s.symbols[new, LOWEST] == 0:
         s.symbols[new, LOWEST] = s.frequencies[new] - s.frequencies[new] // s.scalars[MARGIN]
     if s.scalars[OBJECTIVE] != COUNT:
