@@ -426,11 +426,7 @@ def _checked_includes(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[str]:
 
 
 def _read(
-    tokenizer: Tokenizer,
-    domain: Files,
-    texts: Iterable[str],
-    general: Files | HeldOutText | None,
-    watch: Watch,
+    tokenizer: Tokenizer, domain: Files, texts: Iterable[str], general: Files | HeldOutText | None, watch: Watch
 ) -> tuple[WordCounts, HeldOutText, HeldOutText | None]:
     """Return the rest of the domain, its part held out, and the general text, as the tokenizer finds their words."""
     steps = tokenizer.pipeline.normalizer, tokenizer.pipeline.pre_tokenizer

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectCorpus,
-    ProjectSettings,
-    Run,
-    RunOrigin,
-    steps_of,
-)
+from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin, steps_of
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.training.config import Objective, TrainingConfig
 from wordpiece_studio.training.trainer import train

@@ -35,14 +35,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.widgets.fields import LineDialog, ask_in
 from wordpiece_studio.ui.widgets.pane import fill, grid_in
-from wordpiece_studio.ui.widgets.plain import (
-    BuddyLabel,
-    CutLabel,
-    WholeLabel,
-    explain,
-    set_plain_tooltip,
-    tool_button,
-)
+from wordpiece_studio.ui.widgets.plain import BuddyLabel, CutLabel, WholeLabel, explain, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.theme import icon
 from wordpiece_studio.ui.widgets.token_text import duration, number_text
 
