@@ -171,7 +171,8 @@ class TrainingConfig:
         self._name_roles()
         self._check_texts()
         self._check_rules()
-        self._check_base()
+        object.__setattr__(self, "base_merges", tuple(map(tuple, _items("base_merges", self.base_merges))))
+        _check_base(self.base_tokens, self.base_merges, self.reserved_tokens, self.continuing_subword_prefix)
 
     def _name_roles(self) -> None:
         special = list(self.special_tokens)
@@ -213,30 +214,28 @@ class TrainingConfig:
     def _check_rules(self) -> None:
         prefix = self.continuing_subword_prefix
         pairs = tuple(_text_tuple("forbidden_pairs", pair) for pair in _items("forbidden_pairs", self.forbidden_pairs))
-        steps, chosen = [], []
+        chosen: list[tuple[Any, tuple[str, ...]]] = []
         for merge in _items("chosen_merges", self.chosen_merges):
             step, *pair = _items("chosen_merges", merge) or (-1,)
-            steps.append(_whole_number("chosen_merges", -1 if step is None else step, 1))
-            chosen.append(_text_tuple("chosen_merges", pair))
-        self._check_rule_texts(pairs, chosen)
-        rules = {"required_tokens": self.required_tokens, "forbidden_tokens": self.forbidden_tokens}
-        for name, items in {**rules, "forbidden_pairs": pairs, "chosen_merges": steps}.items():
+            step = _whole_number("chosen_merges", -1 if step is None else step, 1)
+            chosen.append((step, _text_tuple("chosen_merges", pair)))
+        self._check_rule_texts(pairs, [pair for _, pair in chosen])
+        rules = self.required_tokens, self.forbidden_tokens, pairs, [step for step, _ in chosen]
+        for name, items in zip(RULES, rules, strict=True):
             if len(items) > MOST_RULES:
                 raise _setting_error("The setting {name} must have at most {value:,} rules", name, MOST_RULES)
             if (twice := _repeated(items)) is not None:
                 raise _setting_error("The setting {name} has {value!r} twice", name, twice)
-        forbidden, forbidden_pairs = {*self.forbidden_tokens}, {*pairs}
-        for step, (left, right) in zip(steps, chosen, strict=True):
-            if (left, right) in forbidden_pairs or left + right.removeprefix(prefix) in forbidden:
+        forbidden = {*self.forbidden_tokens, *pairs}
+        for step, (left, right) in chosen:
+            if not forbidden.isdisjoint([(left, right), left + right.removeprefix(prefix)]):
                 what = "The merge of {left} and {right} is both forbidden and chosen for step {step}"
                 raise StudioError(what, "Omit one of the two.", left=left, right=right, step=step)
         object.__setattr__(self, "forbidden_pairs", pairs)
-        object.__setattr__(
-            self, "chosen_merges", tuple((step, *pair) for step, pair in sorted(zip(steps, chosen, strict=True)))
-        )
+        object.__setattr__(self, "chosen_merges", tuple((step, *pair) for step, pair in sorted(chosen)))
 
     def _check_rule_texts(self, forbidden: Sequence[tuple[str, ...]], chosen: Sequence[tuple[str, ...]]) -> None:
-        prefix, reserved = self.continuing_subword_prefix, {*self.reserved_tokens}
+        prefix = self.continuing_subword_prefix
         for name in ("required_tokens", "forbidden_tokens"):
             for token in getattr(self, name):
                 if len(token.removeprefix(prefix)) < 2 or token != token.strip() or not _is_plain(token):
@@ -248,27 +247,17 @@ class TrainingConfig:
         for name, pairs in (("forbidden_pairs", forbidden), ("chosen_merges", chosen)):
             for pair in pairs:
                 if len(pair) != 2 or not pair[0] or not pair[1].startswith(prefix) or pair[1] == prefix:
-                    what = (
-                        "The setting {name} must have pairs of two tokens, the right one with the prefix, not {value!r}"
-                    )
-                    raise _setting_error(what, name, pair)
-        for token in self.required_tokens:
-            if token in reserved:
-                what = "The setting {name} must not have the special or user token {value!r}"
-                raise _setting_error(what, "required_tokens", token)
+                    what = "The setting {name} must have pairs of two tokens, the right one with the prefix, not "
+                    raise _setting_error(what + "{value!r}", name, pair)
+        if reserved := {*self.reserved_tokens}.intersection(self.required_tokens):
+            what = "The setting {name} must not have the special or user token {value!r}"
+            raise _setting_error(what, "required_tokens", min(reserved))
         if self.required_tokens and self.end_of_word_suffix and not prefix:
             raise StudioError(
                 "The token {token!r} cannot be required: with an end-of-word suffix and no prefix, tokens are for byte "
                 "pair encoding, which applies merges",
-                "Require no tokens, or use a prefix.",
-                token=self.required_tokens[0],
-            )
-
-    def _check_base(self) -> None:
-        reserved, prefix = self.reserved_tokens, self.continuing_subword_prefix
-        merges = tuple(map(tuple, _items("base_merges", self.base_merges)))
-        _check_base(self.base_tokens, merges, reserved, prefix)
-        object.__setattr__(self, "base_merges", merges)
+                "Require no tokens, or use a prefix.", token=self.required_tokens[0],
+            )  # fmt: skip
 
     def continued(self, tokens: Sequence[str], merges: Iterable[tuple[str, str]], **changes: Any) -> TrainingConfig:
         """Return the settings of a training that goes on where one with these settings ended.
@@ -372,10 +361,9 @@ class TrainingConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
-        values = {
-            name: value for name, value in dataclasses.asdict(self).items() if name not in (*RULES, *BASE) or value
-        }
-        return {name: _lists(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        values = dataclasses.asdict(self).items()
+        said = {name: value for name, value in values if name not in (*RULES, *BASE) or value}
+        return {name: _lists(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], pre_tokenizer: PreTokenizer | None = None) -> Self:

@@ -38,8 +38,8 @@ class RuleChips(Fitted, QWidget):
         )  # fmt: skip
         self._row = fill(QHBoxLayout(self), self._caption, self.more, 1, margins=(14, 0, 14, 5), spacing=_GAP)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        for signal in (chosen.changed, chosen.replaced):
-            signal.connect(self._show)
+        chosen.changed.connect(self._show)
+        chosen.replaced.connect(self._show)
         self._show()
 
     def fit(self) -> None:
@@ -70,11 +70,9 @@ class RuleChips(Fitted, QWidget):
 
     def _chip(self, rule: TrainingRule) -> QToolButton:
         tip = self.tr("{rule} Click to remove this rule from the next training.").format(rule=rule.tip)
-        name = self.tr("Remove the rule {rule}").format(rule=rule.text)
-        return tool_button(
-            f"{rule.text}  ✕".replace("&", "&&"), tip, self, partial(self._remove, rule), name=name, role="rule",
-            takes_focus=True,
-        )  # fmt: skip
+        name, text = self.tr("Remove the rule {rule}").format(rule=rule.text), f"{rule.text}  ✕".replace("&", "&&")
+        act = partial(self._remove, rule)
+        return tool_button(text, tip, self, act, name=name, role="rule", takes_focus=True)
 
     def _remove(self, rule: TrainingRule) -> None:
         if rule.name == "base_merges":

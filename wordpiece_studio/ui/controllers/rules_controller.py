@@ -22,14 +22,9 @@ if TYPE_CHECKING:
 class RulesController(Controller):
     def __init__(self, window: Workspace, training: TrainingController) -> None:
         super().__init__(window)
-        self._training = training
-        model = self._model
-        self._actions.bind(
-            self, model.selection_changed, model.step_changed, model.state_changed, model.run_reset,
-            model.candidates_changed,
-        )  # fmt: skip
-
-    # -- what is selected
+        self._training, model = training, self._model
+        changes = model.selection_changed, model.step_changed, model.state_changed, model.run_reset
+        self._actions.bind(self, *changes, model.candidates_changed)
 
     @property
     def _config(self) -> TrainingConfig:
@@ -48,9 +43,13 @@ class RulesController(Controller):
         selection, history, token_id = self._model.selection, self._model.history, selected_id(self._model)
         if selection is not None and selection.kind == "pair":
             return selection.left, selection.right
-        if history is None or token_id is None or not (step := history.birth_step(token_id)):
-            return None
-        return history[step - 1].left, history[step - 1].right
+        step = 0 if history is None or token_id is None else history.birth_step(token_id)
+        return self._pair_at(step) if step else None
+
+    def _pair_at(self, step: int) -> tuple[str, str]:
+        assert self._model.history is not None
+        merge = self._model.history[step - 1]
+        return merge.left, merge.right
 
     @property
     def _merge(self) -> int:
@@ -78,11 +77,8 @@ class RulesController(Controller):
             return self.tr("No candidate of this step is selected")
         if pair not in [(each.left, each.right) for each in found.pairs]:
             return self.tr("This pair is not one of the candidates shown for this step")
-        merged = None if history is None or len(history) < self._merge else history[self._merge - 1]
-        is_merged = merged is not None and pair == (merged.left, merged.right)
+        is_merged = history is not None and len(history) >= self._merge and self._pair_at(self._merge) == pair
         return self.tr("This pair is merged at this step") if is_merged else ""
-
-    # -- commands
 
     @command(
         tr("Merge this &instead"), tr("Train a new run that merges this pair at this step instead"),
@@ -90,8 +86,7 @@ class RulesController(Controller):
     )  # fmt: skip
     def merge_instead(self) -> None:
         assert self._pair is not None
-        step = self._merge
-        self._branch(chosen_merges=(*self._chosen_before(step), (step, *self._pair)))
+        self._branch(chosen_merges=(*self._chosen_before(self._merge), (self._merge, *self._pair)))
 
     @command(
         tr("&Never create this token"), tr("Train a new run in which no pair becomes this token"),
@@ -112,7 +107,6 @@ class RulesController(Controller):
         unless=_why_pair_stays,
     )  # fmt: skip
     def forbid_pair(self) -> None:
-        assert self._pair is not None
         pair = self._pair
         pairs = (*self._config.forbidden_pairs, pair)
         self._forbid(lambda merge: (merge.left, merge.right) == pair, forbidden_pairs=pairs)
@@ -144,9 +138,8 @@ class RulesController(Controller):
         self._branch(chosen_merges=self._chosen_before(first), **rules)
 
     def _chosen_before(self, step: int | None) -> tuple[tuple[int, str, str], ...]:
-        """Return what is chosen before the step at which the new run diverges; after it, what stands where differs."""
+        # After the step at which the new run diverges, what stands where differs.
         return tuple(merge for merge in self._config.chosen_merges if step is None or merge[0] < step)
 
     def _branch(self, **rules: Any) -> None:
-        """Train the run that is shown with other rules, as a new run beside it."""
         self._training.train_branch(replace(self._config, **rules))
