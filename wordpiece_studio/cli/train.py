@@ -179,11 +179,8 @@ class TrainCommand(CorpusCommand):
     )
     continue_from: str | None = option(
         "Continue after this run, with its settings: its merges are replayed on the words first. A project, or a "
-        "folder with the merges.csv that --history wrote.",
-        STOP,
-        names=("--continue",),
-        metavar="DIR|FILE",
-    )
+        "folder with the merges.csv that --history wrote.", STOP, names=("--continue",), metavar="DIR|FILE",
+    )  # fmt: skip
     history: str | None = option("Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
     only: Only | None = option(
         "Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.", values=Only

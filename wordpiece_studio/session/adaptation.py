@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
@@ -81,15 +81,13 @@ class Adaptation(QObject):
         self.undo_stack = QUndoStack(self)
         self.wanted: frozenset[str] = frozenset()  # the tokens that are to be added
         self.loading = self.task(vocabulary_to_adapt, "The vocabulary cannot be read")
-        self.searching = self.task(adapted, "The tokens cannot be chosen", self._take_found, in_child=True)
+        self.searching = self.task(adapted, "The tokens cannot be chosen", on_answer=self._take_found, in_child=True)
         self.choosing = self.task(Extension.chosen, "The effect cannot be measured", debounce_ms=_DEBOUNCE_MS)
         self.exporting = self.task(export_adapted, "The files cannot be exported")
-        self.opening = self.task(opened_runs, "The vocabulary cannot be opened as a run", self._take_runs)
+        self.opening = self.task(opened_runs, "The vocabulary cannot be opened as a run", on_answer=self._take_runs)
 
-    def task(
-        self, work: Callable[..., Any], failure: str, take: Callable[..., object] | None = None, **how: Any
-    ) -> Task:
-        task = Task(work, failure, self, on_answer=take, **how)
+    def task(self, work: Callable[..., Any], failure: str, **how: Any) -> Task:
+        task = Task(work, failure, self, **how)
         task.changed.connect(self.changed)
         return task
 
@@ -99,13 +97,11 @@ class Adaptation(QObject):
 
     @property
     def vocabulary(self) -> AdaptableVocabulary | None:
-        answer: AdaptableVocabulary | None = self.loading.answer
-        return answer
+        return cast("AdaptableVocabulary | None", self.loading.answer)
 
     @property
     def found(self) -> Extension | Pruning | None:
-        answer: Extension | Pruning | None = self.searching.answer
-        return answer
+        return cast("Extension | Pruning | None", self.searching.answer)
 
     @property
     def present_corpus(self) -> TextToAdapt | None:
@@ -115,8 +111,6 @@ class Adaptation(QObject):
             return TextToAdapt(files) if files else None
         text = document.text
         return TextToAdapt(text=text) if text.strip() and not is_typed_counts(text) else None
-
-    # -- the vocabulary and the search
 
     def take(self, source: Run | str) -> None:
         self.forget()
@@ -144,8 +138,6 @@ class Adaptation(QObject):
         self.undo_stack.clear()
         self.wanted = frozenset(found.tokens) if isinstance(found, Extension) else frozenset()
 
-    # -- which tokens
-
     def want(self, tokens: Iterable[str], is_wanted: bool = True) -> None:
         chosen = frozenset(tokens)
         self.want_only(self.wanted | chosen if is_wanted else self.wanted - chosen)
@@ -170,8 +162,6 @@ class Adaptation(QObject):
         if not isinstance(found, Extension) or len(self.wanted) == len(found.proposals):
             return found
         return self.choosing.answer if self.choosing.answered == (found, self.wanted) else None
-
-    # -- the result
 
     def export(self, folder: Path, *, in_unused: bool, may_replace: bool = False) -> None:
         self.exporting.run(folder, self.result, in_unused, may_replace)

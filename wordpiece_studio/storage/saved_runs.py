@@ -33,14 +33,12 @@ def save_run(path: Place, run: TrainingRun) -> None:
     """Write a training as a project with this run alone, which the window opens, too."""
     counts = run.counts
     settings = ProjectSettings(
-        training=run.config.to_dict(),
-        normalizer=normalizers.to_spec(counts.normalizer),
+        training=run.config.to_dict(), normalizer=normalizers.to_spec(counts.normalizer),
         pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
-    )
+    )  # fmt: skip
     stored = Run(counts, run.config, run.history, stop_reason=run.stop_reason, origin=RunOrigin(is_wanted=True))
-    save_project(
-        path, Project(settings=settings, corpus=ProjectCorpus(), view=View(step=len(run.history)), runs=(stored,))
-    )
+    view = View(step=len(run.history))
+    save_project(path, Project(settings=settings, corpus=ProjectCorpus(), view=view, runs=(stored,)))
 
 
 def load_project(path: Place) -> dict[str, TrainingRun]:
@@ -58,11 +56,10 @@ def load_project(path: Place) -> dict[str, TrainingRun]:
     """
     project = open_project(path)
     project.check_whole()
-    found = {run.letter: run for run in project.runs if not isinstance(run.history, LibraryHistory)}
     return {
-        letter: TrainingRun(run.counts, run.config, run.history, cast("StopReason | None", run.stop_reason))
-        for letter, run in found.items()
-    }
+        run.letter: TrainingRun(run.counts, run.config, run.history, cast("StopReason | None", run.stop_reason))
+        for run in project.runs if not isinstance(run.history, LibraryHistory)
+    }  # fmt: skip
 
 
 def load_run(path: Place) -> TrainingRun:
@@ -72,20 +69,17 @@ def load_run(path: Place) -> TrainingRun:
     return found
 
 
-def settings_to_continue(
-    path: Place, **changes: Any
-) -> tuple[TrainingConfig, Normalizer, PreTokenizer]:  # fmt: skip
+def settings_to_continue(path: Place, **changes: Any) -> tuple[TrainingConfig, Normalizer, PreTokenizer]:
     """Return the settings of a training that goes on from a project, or from a folder with its merges."""
     if not Path(path).is_dir() and is_project(path):
         run = load_run(path)
-        return (run.continued_config(**changes), run.counts.normalizer, run.counts.pre_tokenizer)
+        return run.continued_config(**changes), run.counts.normalizer, run.counts.pre_tokenizer
     tokenizer = load_wordpiece_tokenizer(path)
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     manifest = read_manifest(folder / MANIFEST_FILE) if (folder / MANIFEST_FILE).is_file() else None
     if manifest is None or manifest.training is None or manifest.kind != "tokenizer":
         raise _unknown(folder, "It is not known how the vocabulary in {path} was trained")
-    tables = [folder / f"merges.{kind}" for kind in KINDS]
-    table = next((table for table in tables if table.is_file()), None)
+    table = next((table for kind in KINDS if (table := folder / f"merges.{kind}").is_file()), None)
     if table is None:
         raise _unknown(folder, "There are no merges in {path}")
     columns = read_merge_table(table)

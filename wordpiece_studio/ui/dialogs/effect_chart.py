@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.charts.chart import Room, Shape
 
 _tr = partial(QCoreApplication.translate, "effect_chart")
-_TEN = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +49,7 @@ class EffectChart(Chart):
             shapes.append(Rule(enough, Stroke("accent_ink", style=Qt.PenStyle.DotLine)))
             text = counted(enough, "Enough: 1 token", "Enough: {count} tokens")
             shapes.append(Label(text, enough, y.range[1], 0, 0, "accent_ink"))
-        for each, name, _, ink in effects:
-            shapes.append(Label(name, last, float(each.tokens_per_word[-1]), 1, 1, ink))
+        shapes += [Label(name, last, float(each.tokens_per_word[-1]), 1, 1, ink) for each, name, _, ink in effects]
         margin = max(last * 0.012, 1e-9)
         x = Axis(_tr("Tokens added"), "whole", range=(-margin, last + margin), marked=(0, last))
         return Drawing(x, y, shapes, room)
@@ -71,17 +69,16 @@ class EffectChart(Chart):
 
     def _at(self, source: Adaptation, hovered: float | None) -> tuple[int, list[float]]:
         """Return a number of tokens, and tokens per word with so many of the best, or with those that are wanted."""
-        place, result = self._number(source, hovered), source.result
-        found = source.found if hovered is not None else result
+        place, is_hovered = self._number(source, hovered), hovered is not None
+        found, at = (source.found, place) if is_hovered else (source.result, -1)
         effects = (found.held_out, found.general) if found is not None else ()
-        at = place if hovered is not None else -1
         return place, [float(each.tokens_per_word[at]) for each in effects if each is not None]
 
     def press(self, source: Any, drawing: Drawing, place: float) -> None:
         source.want_only(source.found.tokens[: self._number(source, place)])
 
     def move(self, source: Any, drawing: Drawing, key: Qt.Key) -> bool:
-        by = dict(zip(self.kept_keys, (-1, 1, -_TEN, _TEN), strict=True)).get(key)
+        by = dict(zip(self.kept_keys, (-1, 1, -10, 10), strict=True)).get(key)
         if by is not None:
             source.want_only(source.found.tokens[: self._number(source, len(source.wanted) + by)])
         return by is not None
