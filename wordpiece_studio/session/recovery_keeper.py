@@ -78,7 +78,7 @@ class RecoveryKeeper(QObject):
             on_answer=self._note_run_kept, on_error=self._retry_run,
         )  # fmt: skip
         document.edited.connect(self._on_document_edited)
-        state.saved.connect(self._on_state_saved)
+        state.saved.connect(lambda: self.forget(state.saved_content))  # later typing is not in any file yet
         state.changed.connect(self._schedule)
 
     @property
@@ -135,9 +135,6 @@ class RecoveryKeeper(QObject):
         self.store.close(keeps=self.is_kept)
 
     # Signals.
-
-    def _on_state_saved(self) -> None:
-        self.forget(self._state.saved_content)  # what was typed during saving is not in any file yet
 
     def _on_document_edited(self, _edit: Edit) -> None:
         self._edit_count += 1
