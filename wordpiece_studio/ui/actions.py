@@ -337,7 +337,6 @@ class Actions(QObject):
         self.catch_up()
 
     def placed(self) -> list[tuple[str, QAction]]:
-        """Return every command in menu order, with the names of the menus that it is in."""
         return [each for action in self._bar for each in _placed(action, "")]
 
 

@@ -290,7 +290,6 @@ class Notices(QWidget):
                 banner.come_back()
 
     def keep_free(self, part: QWidget) -> None:
-        """Lie above this part of the parent, which is at its foot, while it is visible."""
         self._free = part
         part.installEventFilter(self)
         self._place()

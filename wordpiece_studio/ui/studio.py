@@ -34,7 +34,6 @@ _FULL_COLLECTION_SECONDS = 10.0  # a full collection visits every object, so it 
 
 
 def open_studio(argv: Sequence[str]) -> int:
-    """Open the window, run it until it is closed, and return the exit code."""
     application = QApplication([sys.argv[0] if sys.argv else "wordpiece-studio"])
     application.setApplicationName("wordpiece-studio")
     application.setApplicationDisplayName("WordPiece Studio")

@@ -530,7 +530,6 @@ class TrainingBar(Fitted, QFrame):
         fill(QVBoxLayout(self), self._controls, self.rules, self.progress_bar)
 
     def show_engine(self, stage: str | None, *, is_ready: bool) -> None:
-        """Say that the fast engine is being compiled and loaded, and then, for a while, that it is ready."""
         if stage == "compiling":
             whole = self.tr("Preparing the fast engine (first start only)…")
             self._engine_words = (whole, self.tr("Preparing the fast engine…"))

@@ -79,7 +79,6 @@ class HelpController(Controller):
 
     @command(choices=lambda self: (MenuChoice(key, menu_text(title)) for key, title in help_pages().items()))
     def show_page(self, key: str) -> None:
-        """Show a section in a window, which belongs to the dialog that blocks the others, if there is one."""
         owner = QApplication.activeModalWidget() or self._window
         pages = owner.findChild(HelpWindow, options=Qt.FindChildOption.FindDirectChildrenOnly)
         if pages is None:

@@ -402,7 +402,6 @@ class RecoveryController(Controller):
             dialog.open()
 
     def _put_off(self) -> None:
-        """Leave everything that was found for the next start."""
         for one in (*self._found, *self.job.forget()):
             one.lock.release()  # the next start finds it again
         self._found = []

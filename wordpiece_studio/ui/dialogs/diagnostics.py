@@ -54,7 +54,6 @@ def start_log() -> Path | None:
 
 
 def stop_log() -> None:
-    """Close the log file and give Qt its own messages back."""
     qInstallMessageHandler(None)
     logger = logging.getLogger("wordpiece_studio")
     for handler in [each for each in logger.handlers if isinstance(each, RotatingFileHandler)]:

@@ -390,7 +390,6 @@ def file_purpose(name: str) -> str:
 
 
 def _scrolled(content: QWidget, parent: QWidget) -> QScrollArea:
-    """Return an area that scrolls up and down, on the ground of the dialog itself."""
     area = QScrollArea(parent, widgetResizable=True)
     area.setWidget(content)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

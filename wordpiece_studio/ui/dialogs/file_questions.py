@@ -116,7 +116,6 @@ def changed_box(parent: QWidget, path: Path) -> QMessageBox:
 
 
 def listed(names: Sequence[str], most: int, between: str = "\n") -> str:
-    """Join the first names, and say how many more there are."""
     rest = len(names) - most
     return between.join([*names[:most], *([counted(rest, "and 1 more", "and {count} more")] if rest > 0 else [])])
 

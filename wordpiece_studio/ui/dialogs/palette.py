@@ -135,7 +135,6 @@ def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
 
 
 def keys_of(action: QAction) -> str:
-    """Return the keys of a command, also those that belong to text fields."""
     return "   ".join(map(key_text, action.shortcuts())) or action.text().partition("\t")[2]
 
 

@@ -141,7 +141,6 @@ class HistoryView(TableView):
         return bar.value() >= bar.maximum() - self.row_height
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows, and a frame around the row of the selection."""
         super().paintEvent(event)
         row = self._merges.row_of_step(self.selection_step)
         if row < 0:

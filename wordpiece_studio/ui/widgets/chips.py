@@ -293,7 +293,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         raise NotImplementedError
 
     def _said_of_all(self) -> str:
-        """Return the text for screen readers while the cursor is not in this area."""
         raise NotImplementedError
 
     def _tip(self, place: Place) -> str:

@@ -97,7 +97,6 @@ class ScreenDialog(QDialog):
         self.activateWindow()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Fit the screen before Qt finds a place for it."""
         self._fit_screen()
         super().showEvent(event)
 

@@ -192,7 +192,6 @@ class CellDelegate(QStyledItemDelegate):
         return editor
 
     def places(self, cell: QRect, index: Index) -> Iterator[tuple[QRectF, FlowItem]]:
-        """Yield where what is in a cell with chips is drawn, as far as it is visible."""
         rows = self._table.rows
         source, item, column = rows.source, rows.item_of_row(index.row()), rows.columns[index.column()]
         assert column.chips is not None
@@ -423,7 +422,6 @@ class TableView(QTableView):
         return frozenset(column for column in range(len(self.rows.columns)) if not self.isColumnHidden(column))
 
     def widths(self, room: int) -> dict[int, int]:
-        """Return the widths of the columns that are shown where there are so many pixels."""
         source, columns, measure = self.rows.source, self.rows.columns, Measure(self)
         there = {
             place: column
@@ -531,7 +529,6 @@ class TableView(QTableView):
         return bool(self.rows.rowCount() if self.copies_all else self.selected_count())
 
     def copy(self) -> None:
-        """Copy the selected rows, in a form of their own or as they are shown."""
         self.keys[QKeySequence.StandardKey.Copy]()
 
     def _copy_rows(self) -> None:

@@ -263,7 +263,6 @@ def run_line(number: int) -> Qt.PenStyle:
 
 
 def palette(colors: Colors) -> QPalette:
-    """Return Qt's palette in these colours, for everything that the style sheet does not reach."""
     role = QPalette.ColorRole
     result = QPalette(colors.raised, colors.window)
     roles = {
@@ -335,7 +334,6 @@ class Theme(QObject, Colors):
         self._refresh()
 
     def apply_to(self, application: QApplication) -> None:
-        """Style the whole application in this look, now and whenever it changes."""
         self._application = application
         application.setStyle("Fusion")
         self._pass_to_system()
@@ -439,7 +437,6 @@ class Theme(QObject, Colors):
         return shades[number % len(shades)]
 
     def run_ink(self, number: int) -> QColor:
-        """Return black or white, whichever can be read better on the color of a run."""
         color = self.run_color(number)
         channels = color.redF(), color.greenF(), color.blueF()
         luminance = sum(weight * each**2.2 for weight, each in zip((0.2126, 0.7152, 0.0722), channels, strict=True))

@@ -271,7 +271,6 @@ class Chart(Choice):
         raise NotImplementedError
 
     def marks(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
-        """Return the marks of the step, the selection and the pointer, from bottom to top."""
         raise NotImplementedError
 
     def readout(self, source: ChartSource, drawing: Drawing, hovered: float | None) -> str:

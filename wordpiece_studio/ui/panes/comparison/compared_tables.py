@@ -396,7 +396,6 @@ class DivergencesTable(SearchedTable):
         self.said.show_text("" if found else _tr("Bookmarked steps of one run have the same merges."))
 
     def _go(self, _index: object = None) -> None:
-        """Go to the step in the selected row, in the current run if it is one of the two."""
         row, session = self.table.currentIndex().row(), self._session
         if row < 0 or self.search.answered != self.search.request:
             return

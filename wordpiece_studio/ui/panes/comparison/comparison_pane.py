@@ -200,7 +200,6 @@ def _width(column: int, measure: Measure, lines: Sequence[FiguresRow]) -> int:
 
 
 def summary_text(lines: Sequence[FiguresRow]) -> str:
-    """Return which tokenizer needs the fewest tokens, and what that says."""
     figures = [line.figures for line in lines if line.figures is not None]
     lossy = losing(figures)
     sound = [each for each in figures if each not in lossy]

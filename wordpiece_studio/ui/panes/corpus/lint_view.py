@@ -160,7 +160,6 @@ def title_words(finding: Finding) -> str:
 
 
 def detail_words(finding: Finding) -> str:
-    """Return the numbers of a finding, where they come from, and its examples, one per line."""
     values = _values(finding)
     sentences = [_translated(template).format(**values) for template in finding.detail_templates]
     if finding.is_sample:

@@ -213,7 +213,6 @@ class WordsTab(Pane):
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _edit_count(self) -> None:
-        """Put the current word into the field with its count, which can then be typed over."""
         row = self.view.currentIndex().row()
         if row < 0:
             return

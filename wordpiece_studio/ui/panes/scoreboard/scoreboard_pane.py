@@ -273,7 +273,6 @@ class ScoreboardPane(Pane):
 
     @property
     def _is_chosen(self) -> bool:
-        """Whether a rule says what is merged at this step, if that is a candidate."""
         config, candidates = self._model.config, self.candidates
         chosen = None if config is None else config.choices.get(self.shown_step)
         first = None if candidates is None else next(iter(candidates.pairs), None)

@@ -246,7 +246,6 @@ class TimelinePane(Pane):
         self._show_marks()
 
     def _find_divergences(self) -> None:
-        """Find where the other runs diverge from the one shown, unless it is still growing."""
         run, others = self._model.run, self._comparison.others
         if run is None or not others or self._model.is_busy:
             self.divergences.stop()
@@ -329,7 +328,6 @@ class TimelinePane(Pane):
         self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
     def _show_link(self) -> None:
-        """Say all of where other runs diverge from the one shown, whatever there is room for."""
         found = self._known_divergences
         leads_there = any(each.step for each in found)
         said = "\n".join(divergences_text((each,))[0] for each in found)

@@ -89,7 +89,6 @@ _ABOVE_AXIS = 3.0
 
 
 def paint_curve(painter: QPainter, room: QRectF, places: Places, pen: QPen, ground: QColor, values: Values) -> None:
-    """Draw the values of merges as a curve above the bottom of a room, and fill the area under it."""
     curve = height_curve(values, max(int(room.width()), 1))
     bottom = room.bottom() - _ABOVE_AXIS
     ys = bottom - (bottom - room.top()) * curve.y
@@ -401,7 +400,6 @@ class TimelinePlot(QAbstractSlider):
         painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), name)
 
     def _paint_lane_steps(self, painter: QPainter) -> None:
-        """Draw the step of each run, and say how large the vocabulary is."""
         theme = self._theme
         for number, lane in enumerate(self.lanes):
             room, is_own = self._lane_room(number), number == self.own

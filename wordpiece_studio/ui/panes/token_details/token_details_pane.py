@@ -414,7 +414,6 @@ class TokenDetailsPane(Pane):
             self._best.stop()
 
     def _best_text(self, word: str) -> str:
-        """Return the best segmentations of a word by another library, if it has scores and they are known."""
         if self._best.error is not None:
             return str(self._best.error)
         if self._best.answered is None or self._best.answered[1] != word or not self._best.answer:

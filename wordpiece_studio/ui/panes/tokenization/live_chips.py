@@ -129,7 +129,6 @@ class ChipBlocks:
         return block
 
     def between(self, top: float, bottom: float) -> Iterator[tuple[int, float, PlacedBlock]]:
-        """Yield the index, top edge and chips of each block visible between two heights."""
         index = max(min(int(np.searchsorted(self.tops, top, side="right")) - 1, len(self.lines) - 1), 0)
         y = float(self.tops[index])
         while index < len(self.lines) and y < bottom:

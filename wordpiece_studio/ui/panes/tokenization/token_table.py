@@ -266,7 +266,6 @@ class ChangesView(QWidget):
             self.updateGeometry()  # more rows need more height
 
     def _merged(self) -> TextChanges | None:
-        """Return the rows of all compared runs in the order of their tabs, if there are others."""
         current, rows, others = self._comparison.runs.current, self._changes.rows, self._changes.others
         if current is None or not others or current in others or rows.runs != (current,):
             return None  # those of another run stay until this one's are found

@@ -154,7 +154,6 @@ class TokenizationPane(Pane):
         self._field.offer_text(text)
 
     def ask_nothing(self) -> None:
-        """Put “Why here?” away, because there is another corpus."""
         self.chips.choose_none()
 
     @property

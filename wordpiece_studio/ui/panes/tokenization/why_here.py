@@ -237,7 +237,6 @@ def _words_with(counts: WordCounts | None, history: MergeHistory | None, charact
 
 
 def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
-    """Return how many words of a run begin with a character, and how many have it later on."""
     spelled = {character, character + (trained.config.end_of_word_suffix or "")}
     symbols = [index for index, symbol in enumerate(trained.symbols) if symbol.text in spelled]
     if not symbols:
