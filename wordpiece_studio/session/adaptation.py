@@ -127,7 +127,6 @@ class Adaptation(QObject):
         self.searching.run(*request, tuple(sorted({*rejected, *tokens})))
 
     def forget(self) -> None:
-        """Stop what is going on, and keep nothing that was found."""
         for task in (self.searching, self.choosing, self.exporting):
             task.forget()
         self.undo_stack.clear()
@@ -167,7 +166,6 @@ class Adaptation(QObject):
         self.exporting.run(folder, self.result, in_unused, may_replace)
 
     def open_result(self, name: str) -> None:
-        """Show what was exported as a run next to the original, with which it is compared."""
         assert self.exporting.answered is not None
         assert self.searching.answered is not None
         assert self.vocabulary is not None

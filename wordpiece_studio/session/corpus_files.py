@@ -248,7 +248,6 @@ class CorpusFiles(RecordTableModel["FileRow"]):
         return sum(row.is_kind_guess for row in self.rows)
 
     def read_tables_as_texts(self) -> None:
-        """Read as texts what is read as words and their counts because it looks like that."""
         rows = tuple(row.as_text() if row.is_kind_guess else row for row in self.rows)
         self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.is_kind_guess])
 

@@ -150,7 +150,6 @@ class Document(QObject):
 
     @property
     def is_modified(self) -> bool:
-        """Whether there is a text that differs from what was last opened or saved."""
         return not self.is_files and self.text != self._clean_text
 
     # Replacing the text.
@@ -186,7 +185,6 @@ class Document(QObject):
         self._note_modified()
 
     def move_to(self, path: Path | None) -> None:
-        """Set the path of the text's file, which is there now."""
         if path is not None:
             self.unread_origin = None
         if path != self.path:

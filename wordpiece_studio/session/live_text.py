@@ -166,7 +166,6 @@ class TextChanges(Sequence[TextChange]):
 
     @classmethod
     def of_runs(cls, found: Mapping[Run, TextChanges]) -> TextChanges:
-        """Return the rows of several runs in the order of their vocabulary sizes."""
         places = np.repeat(np.arange(len(found)), [len(rows) for rows in found.values()])
         sizes = [run.history.vocabulary_sizes()[rows.steps - 1] for run, rows in found.items()]
         order = np.lexsort((places, np.concatenate(sizes)))

@@ -193,7 +193,6 @@ class ProjectState(QObject):
         return Project(settings=settings, corpus=self._session.corpus(), view=view, runs=runs, counts=counts)
 
     def capture_run(self) -> Project:
-        """Return the project, with the corpus that the run shown was trained on in place of the present one."""
         project, current = self.capture(), self._runs.current
         if project.run is None or project.run.is_of_corpus or current is None or current.origin.corpus is None:
             return project

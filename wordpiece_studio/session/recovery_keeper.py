@@ -115,7 +115,6 @@ class RecoveryKeeper(QObject):
         return aside
 
     def close(self) -> None:
-        """End. Work that was not forgotten is kept, and the next start offers it."""
         if self._is_closed:
             return
         self._is_closed = True

@@ -250,7 +250,6 @@ class SampleCorpus:
 
 
 def samples() -> list[SampleCorpus]:
-    """Return every sample, the one shown at startup first, the documents last."""
     names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
     names.sort(key=lambda name: name not in _SMALLEST)  # stable: within a group they stay in order
     lesson = _tr("To follow a published lesson")

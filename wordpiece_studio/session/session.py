@@ -267,7 +267,6 @@ class Session(QObject):
         return not self._is_taking and run.origin.corpus_name == self._noted(self._known_name)
 
     def has_pipeline_of(self, run: Run | None) -> bool:
-        """Return whether text becomes words for the next run as it did for this one, if there is one."""
         if run is None:
             return True
         counting, counts = self.counting, run.counts

@@ -487,7 +487,6 @@ class SortedTableModel(TableModel[ItemsT]):
         return RowsWanted(self._count, column, self._descending, self.filter)
 
     def _ask(self) -> None:
-        """Request the rows for the present filter and order."""
         source, wanted = self.source, self._wanted()
         if source is None:
             return

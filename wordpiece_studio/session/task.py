@@ -181,7 +181,6 @@ class Task(QObject):
         self._control.set("stopped")
 
     def close(self) -> None:
-        """Forget the latest request, and wait for the thread and the child to end."""
         self._is_closed = True
         self._cancel()
         self._report_timer.stop()

@@ -215,7 +215,6 @@ class FiguresMeasuring(QObject):
 
     @property
     def _found(self) -> FiguresFound:
-        """What is known on the present text, perhaps of other tokenizers too."""
         answered, request = self.task.answered, self._request
         if answered is None or request is None or self.task.error is not None or not request.is_on_text_of(answered[0]):
             return FiguresFound()

@@ -550,7 +550,6 @@ class TrainerModel(QObject):
             self.seek(end)
 
     def _publish_rest(self) -> None:
-        """Announce everything in the history, to which nothing writes anymore."""
         self._publish_timer.stop()
         self._learned = 0 if self.history is None else len(self.history)
         self._publish()

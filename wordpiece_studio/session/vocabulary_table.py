@@ -118,7 +118,6 @@ class VocabularyItems(SortedItems):
         return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
 
     def score(self, token_id: int) -> float | None:
-        """Return the score that another library has given to a token, for Unigram a logarithm of its probability."""
         return None if self.scores is None else self.scores[token_id]
 
     def birth_text(self, token_id: int) -> str:
@@ -236,8 +235,6 @@ def _runs_width(measure: Any, items: VocabularyItems | None) -> int:
 def _figures(
     title: str, sample: str, numbers: Callable[[TokenUsage], NDArray[np.int64]], **how: Any
 ) -> TableColumn[VocabularyItems]:
-    """Return a column of numbers by token, which are unknown at first, and pale where they are of another step."""
-
     def value(items: VocabularyItems, token_id: int) -> int | None:
         known = numbers(items.usage)
         return int(known[token_id]) if token_id < len(known) else None
