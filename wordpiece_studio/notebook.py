@@ -92,7 +92,6 @@ def pairs_html(
 
 
 def evaluation_html(tables: Sequence[tuple[str, Sequence[Sequence[str]]]], words: int, words_of: Iterable[str]) -> str:
-    """Return tables with their names, the titles in the first row, and how many words there are."""
     parts: list[str] = []
     shown = tables[: _FIRST_ROWS + 1]
     for name, (head, *rows) in shown:
@@ -182,6 +181,5 @@ def _more(number: int, one: str, many: str) -> list[str]:
 
 
 def _body(parts: Iterable[str], notes: Iterable[str] = ()) -> str:
-    """Return parts, which are HTML, with lines of small text below them."""
     small = "".join(_element("div", escape(note), _SMALL) for note in notes)
     return f"<div>{''.join(parts)}{small}</div>"

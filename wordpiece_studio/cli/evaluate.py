@@ -90,7 +90,6 @@ def _texts_of(paths: Sequence[str], reading: FileOptions) -> dict[str, Listing]:
 def _warnings(
     corpora: Mapping[str, CorpusRecord], files: Mapping[str, Sequence[RecordedFile]], *, is_held_out: bool
 ) -> Iterator[str]:
-    """Yield a sentence about each tokenizer that was trained on what it is measured on."""
     for path, corpus in corpora.items():
         digests = _digests(corpus.files)
         known = next((file for each in files.values() for file in each if file.sha256 in digests), None)

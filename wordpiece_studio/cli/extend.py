@@ -157,7 +157,6 @@ def _reason(reason: Any) -> str:
 
 
 def _curve(found: Extension | Pruning, names: Sequence[str], steps: Sequence[int]) -> list[str]:
-    """Return a table of what the texts take after some numbers of tokens."""
     effects: list[tuple[str, Effect]] = [("held out", found.held_out)]
     effects += [("general text", found.general)] if found.general is not None else []
     titles = ["tokens per word", *(name for name, _ in effects), *(f"unknown, {name}" for name, _ in effects)]

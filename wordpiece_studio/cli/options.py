@@ -282,7 +282,6 @@ def report_counting(report: Report, progress: CountingProgress, what: str = "Cou
 
 
 def _tables_in(files: Iterable[CorpusFile]) -> Iterator[tuple[CorpusFile, Manifest | None, tuple[str, ...]]]:
-    """Yield the tables of words and their counts, each with its manifest and its user tokens, as far as known."""
     for file in files:
         if file.kind == "word-counts":
             path, manifest = side_manifest(file.path), None
@@ -293,7 +292,6 @@ def _tables_in(files: Iterable[CorpusFile]) -> Iterator[tuple[CorpusFile, Manife
 
 
 def _tokens_behind(files: Iterable[CorpusFile]) -> tuple[str, ...]:
-    """Return the user tokens that were taken out of every text behind tables."""
     first, *others = (tokens for *_, tokens in _tables_in(files))
     return tuple(token for token in first if all(token in other for other in others))
 
@@ -324,7 +322,6 @@ class CorpusNotes:
         self._hashing = threading.Thread(target=self._hash, name="corpus hash", daemon=True)
 
     def hash_beside(self) -> None:
-        """Start hashing the files in the background, at hardly any cost to the rest of the program."""
         if self._hashing.ident is None:
             self._hashing.start()
 

@@ -169,7 +169,6 @@ class CliCommand:
         return {name: each for name in names if isinstance(each := getattr(cls, name), Parameter)}
 
     def is_given(self, name: str) -> bool:
-        """Return whether an option has another value than usual."""
         return bool(getattr(self, name) != self.declared()[name].default)
 
     def run(self) -> int | None:
@@ -270,7 +269,6 @@ def run_program(words: Sequence[str], commands: Mapping[str, str]) -> str:
 
 
 def complete(commands: Mapping[str, str], command: Callable[[str], type[CliCommand]]) -> None:
-    """Print how the call that is being typed may go on, and end the process."""
     import argcomplete
 
     called = os.environ.get("COMP_LINE", "").split()[1:2]
@@ -289,7 +287,6 @@ def _program(commands: Mapping[str, str], parameters: Mapping[str, Mapping[str, 
 
 
 def _completion(*, is_shown: bool) -> str:
-    """Return the script that completes calls in the shell of this call, or have the shell load it, and say so."""
     import subprocess
 
     import psutil

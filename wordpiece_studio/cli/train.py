@@ -305,7 +305,6 @@ class TrainCommand(CorpusCommand):
         exports[0].check(beginning, config)
 
     def _write(self, trainer: Trainer, record: CorpusRecord) -> None:
-        """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
         exported = self._exported(trainer, record)
         exports = self._exports(counts_name(trainer.counts))
         if (reason := exports[0].why_incomplete(exported)) is not None:
@@ -456,7 +455,6 @@ class TrainCommand(CorpusCommand):
                 check_no_mixture(place, written, others)
 
     def _train_by(self, config: TrainingConfig, counts: WordCounts, notes: CorpusNotes, started: float) -> None:
-        """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
         run = self._library_run(config, self._lines() or counts)
         reason = why_not_in_transformers(run.trainer, config)
         if reason is not None:

@@ -318,7 +318,6 @@ class _PartsCount:
         self._parts = Merging(self._counter.numbers), Merging(self._counter.numbers)
 
     def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
-        """Count the next piece of the text, which begins and ends at word boundaries."""
         self._check_stop()
         if is_held_out != self._is_held_out:
             self._end_stretch()

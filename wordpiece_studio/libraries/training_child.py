@@ -248,7 +248,6 @@ def _put_in(vocab: dict[str, int], settings: Mapping[str, Any]) -> None:
 def _by_sentencepiece(
     kind: str, settings: Mapping[str, Any], corpus: WordCounts | Iterable[str]
 ) -> tuple[bytes, Learned]:
-    """Train with SentencePiece, which normalizes the text and splits it by itself."""
     import sentencepiece
     from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 

@@ -114,7 +114,6 @@ def record_of_text(text: str, *, max_word_length: int) -> CorpusRecord:
 
 
 def record_of_rest(record: CorpusRecord) -> CorpusRecord:
-    """Return the record of what is left of a corpus whose files, in their order, were divided as one text."""
     return msgspec.structs.replace(record, sha256=None, sha256_of="", sha256_missing=HELD_OUT)
 
 

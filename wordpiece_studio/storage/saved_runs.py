@@ -30,7 +30,6 @@ _NO_MERGES = "Train with --history DIR/merges.csv, or specify a project."
 
 
 def save_run(path: Place, run: TrainingRun) -> None:
-    """Write a training as a project with this run alone, which the window opens, too."""
     counts = run.counts
     settings = ProjectSettings(
         training=run.config.to_dict(), normalizer=normalizers.to_spec(counts.normalizer),

@@ -167,7 +167,6 @@ def read_json(path: str | os.PathLike[str]) -> JsonPart:
 
 
 def _reason_and_place(message: str) -> tuple[str, str]:
-    """Return what msgspec says about a value of the wrong type, and its place."""
     found = _PLACE.search(message)
     reason = (message if found is None else message[: found.start()]).replace("`", "")
     place = "" if found is None or found["key"] else found["place"].replace("[...]", "")

@@ -112,7 +112,6 @@ def _linux_memory(root: Path) -> int | None:
 
 
 def _group_rooms(root: Path) -> Iterator[int]:
-    """Yield what is left of the limit of each control group above this process, of version 1 and 2."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":

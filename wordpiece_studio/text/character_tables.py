@@ -196,7 +196,6 @@ def form_tables() -> FormTables:
 
 
 def _composites(excluded: CodePoints) -> dict[tuple[str, str], str]:
-    """Return what pairs compose to, by undoing the last step of each full decomposition."""
     composed: dict[str, str] = {}
     pairs: dict[tuple[str, str], str] = {}
     for code_point, parts in sorted(bert_tables().decompositions.items(), key=lambda entry: len(entry[1])):

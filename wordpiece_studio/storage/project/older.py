@@ -70,7 +70,6 @@ def _placed(container: Container, heads: list[dict[str, Any]], kind: str) -> Ite
 
 
 def _number(heads: list[dict[str, Any]]) -> None:
-    """Number runs anew whose number another one has before them."""
     used: set[int] = set()
     for head in heads:
         if head["number"] in used:

@@ -175,7 +175,6 @@ def _image(
 
 
 def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os.PathLike[str]) -> None:
-    """Read back what was written, while the old file still exists."""
     file.seek(0)
     pieces = (data[at : at + _READ_AT_ONCE] for data in contents for at in range(0, len(data), _READ_AT_ONCE))
     if any(file.read(len(piece)) != piece for piece in pieces) or file.read(1):
