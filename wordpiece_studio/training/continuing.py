@@ -13,12 +13,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from wordpiece_studio.training.reference import join, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from wordpiece_studio.training.reference import Pair
 
@@ -37,6 +37,7 @@ def replayed_words(words: Iterable[list[int]], merges: Iterable[tuple[NumberPair
 
     In each word the next merge is the earliest after the last one whose pair stands there.
     """
+    merge_numbers = cast("Callable[[list[int], int, int, int], list[int]]", merge)
     turns: defaultdict[NumberPair, list[int]] = defaultdict(list)
     made: dict[NumberPair, int] = {}
     for turn, (pair, new) in enumerate(merges):
@@ -53,15 +54,5 @@ def replayed_words(words: Iterable[list[int]], merges: Iterable[tuple[NumberPair
             if not coming:
                 break
             last, pair = min(coming)
-            word = _merged(word, pair, made[pair])
+            word = merge_numbers(word, *pair, made[pair])
         yield word
-
-
-def _merged(word: list[int], pair: NumberPair, new: int) -> list[int]:
-    found: list[int] = []
-    for symbol in word:
-        if found and (found[-1], symbol) == pair:
-            found[-1] = new
-        else:
-            found.append(symbol)
-    return found

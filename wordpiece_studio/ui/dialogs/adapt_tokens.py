@@ -21,15 +21,19 @@ from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from wordpiece_studio.evaluation.extension import Effect, UnknownWord
+    from wordpiece_studio.evaluation.extension import Effect, Proposal, UnknownWord
     from wordpiece_studio.session.adaptation import Adaptation
     from wordpiece_studio.ui.panes.charts.plot import ChartView
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "adapt_tokens")
 _WIDE = "m" * 12  # how wide columns of text are at least
+
+
+def _token(row: Proposal | str) -> str:
+    return row if isinstance(row, str) else row.token
 
 
 def _text(title: str, text: Callable[[Any], str], wide: str | None = _WIDE) -> TableColumn[Any]:
@@ -109,8 +113,8 @@ class TokensPage(QWidget):
         wanted = self._adaptation
         if wanted.kind == "prune":
             return (
-                _text(self.tr("Token"), lambda row: token_text(row[0]), None),
-                _number(self.tr("ID"), lambda row: row[1]),
+                _text(self.tr("Token"), token_text, None),
+                _number(self.tr("ID"), lambda token: wanted.found and wanted.found.tokenizer.id_of(token)),
             )
         kinds = {"word": self.tr("Word"), "piece": self.tr("Piece"), "character": self.tr("Character")}
         return (
@@ -169,13 +173,8 @@ class TokensPage(QWidget):
 
     def _show_tokens(self) -> None:
         found, text = self._adaptation.found, self.filter.text().casefold()
-        if isinstance(found, Extension):
-            self.rows.set_records([row for row in found.proposals if text in row.token.casefold()])
-        elif found is not None:
-            ids = found.tokenizer.vocabulary
-            self.rows.set_records([(token, ids.id_of(token)) for token in found.removed if text in token.casefold()])
-        else:
-            self.rows.set_records(())
+        rows: Sequence[Any] = () if found is None else found.removed if isinstance(found, Pruning) else found.proposals
+        self.rows.set_records([row for row in rows if text in _token(row).casefold()])
 
     def _show_list(self) -> None:
         found = self._adaptation.found
@@ -208,8 +207,7 @@ class TokensPage(QWidget):
 
     @property
     def selected(self) -> list[str]:
-        rows = [self.rows.records[item] for item in self.table.selected_items().tolist()]
-        return [row[0] if isinstance(row, tuple) else row.token for row in rows]
+        return [_token(self.rows.records[item]) for item in self.table.selected_items().tolist()]
 
     def menu(self) -> QMenu:
         menu, tokens, adaptation = QMenu(self), self.selected, self._adaptation
@@ -241,17 +239,14 @@ def _effect_rows(found: Extension | Pruning, result: Extension | Pruning | None)
     if result is not None:
         size = number_text(before + len(result.proposals) if isinstance(result, Extension) else len(result.kept))
     rows = [(_tr("Vocabulary size"), number_text(before), size)]
-    pairs = (
-        (found.held_out, None if result is None else result.held_out, _tr("held-out text")),
-        (found.general, None if result is None else result.general, _tr("general text")),
-    )
-    for effect, changed, text in pairs:
-        if effect is None:
-            rows.append((filled(_tr("Tokens per word, {text}"), text=text), _tr("unknown"), ""))
-            continue
-        after = _rates(changed, -1) if changed is not None else ("…", "…")
+    for which, text in (("held_out", _tr("held-out text")), ("general", _tr("general text"))):
+        effect, changed = getattr(found, which), getattr(result, which, None)
         names = filled(_tr("Tokens per word, {text}"), text=text), filled(_tr("Unknown tokens, {text}"), text=text)
-        rows += zip(names, _rates(effect, 0), after, strict=True)
+        if effect is None:
+            rows.append((names[0], _tr("unknown"), ""))
+        else:
+            after = _rates(changed, -1) if changed is not None else ("…", "…")
+            rows += zip(names, _rates(effect, 0), after, strict=True)
     return rows
 
 

@@ -133,11 +133,7 @@ class _TextsPage(QWidget):
             self.vocabulary.addItem(shown(title, _LONGEST_NAME), run)
         if self._folder:
             self.vocabulary.addItem(shown(display_name(self._folder), 2 * _LONGEST_NAME), self._folder)
-        self.vocabulary.setCurrentIndex(self._place_of(chosen))
-
-    def _place_of(self, source: object) -> int:
-        found = (place for place in range(self.vocabulary.count()) if self.vocabulary.itemData(place) == source)
-        return -1 if source is None else next(found, -1)
+        self.vocabulary.setCurrentIndex(self.vocabulary.findData(chosen))
 
     def _fill_texts(self) -> None:
         domain, general = self.domain.currentData(), self.general.currentData()
@@ -196,7 +192,7 @@ class _TextsPage(QWidget):
         self.take(folder)
 
     def take(self, source: Run | str) -> None:
-        self.vocabulary.setCurrentIndex(self._place_of(source))
+        self.vocabulary.setCurrentIndex(self.vocabulary.findData(source))
         self._adaptation.take(source)
 
     def take_files(self, which: str, paths: Iterable[str]) -> None:
