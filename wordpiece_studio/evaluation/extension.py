@@ -362,9 +362,6 @@ def prune(
     return Pruning(tokenizer, np.array(kept, dtype=np.int64), removed, *effects)
 
 
-# -- the vocabularies
-
-
 def with_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Tokenizer:
     return _changed(tokenizer, [*tokenizer.tokens, *tokens])
 
@@ -386,9 +383,6 @@ def _changed(tokenizer: Tokenizer, tokens: Sequence[str], pieces: int | None = N
         added_tokens=[token for token in old.added_tokens if token.content in present], **roles,
     )  # fmt: skip
     return tokenizer.changed(vocabulary=vocabulary)
-
-
-# -- what is asked for
 
 
 def check_wordpiece(tokenizer: Tokenizer) -> None:
@@ -475,9 +469,6 @@ def _kind(token: str, words: Collection[str], prefix: str) -> Literal["word", "p
     if len(token.removeprefix(prefix)) == 1:
         return "character"
     return "word" if token in words else "piece"
-
-
-# -- what it changes
 
 
 def _effects(

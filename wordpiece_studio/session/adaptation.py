@@ -162,9 +162,6 @@ class Adaptation(QObject):
             return found
         return self.choosing.answer if self.choosing.answered == (found, self.wanted) else None
 
-    def export(self, folder: Path, *, in_unused: bool, may_replace: bool = False) -> None:
-        self.exporting.run(folder, self.result, in_unused, may_replace)
-
     def open_result(self, name: str) -> None:
         assert self.exporting.answered is not None
         assert self.searching.answered is not None

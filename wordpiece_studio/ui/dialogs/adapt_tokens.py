@@ -128,8 +128,6 @@ class TokensPage(QWidget):
                     self.tr("How many tokens fewer the text takes when the turn of this one comes")),
         )  # fmt: skip
 
-    # -- contents
-
     def refresh(self) -> None:
         found = self._adaptation.found
         if found is not self._shown:
@@ -194,8 +192,6 @@ class TokensPage(QWidget):
             (found.unused_tokens, [_text(self.tr("Token"), token_text, None)]),
         )  # fmt: skip
         self.listed.set_records(*lists[self.lists.currentIndex()])
-
-    # -- which are wanted
 
     def _want_shown(self, *, is_wanted: bool) -> None:
         self._adaptation.want([row.token for row in self.rows.records], is_wanted)

@@ -61,9 +61,6 @@ _MOST_NAMES = 6
 _TEXTS, _TOKENS, _EXPORT = range(3)
 
 
-# -- the first step
-
-
 class _TextsPage(QWidget):
     changed = Signal()
 
@@ -123,8 +120,6 @@ class _TextsPage(QWidget):
         self.number.valueChanged.connect(self.changed)
         self.replace.toggled.connect(self.changed)
 
-    # -- what is offered
-
     def _fill_vocabularies(self) -> None:
         chosen = self.vocabulary.currentData()
         self.vocabulary.clear()
@@ -166,8 +161,6 @@ class _TextsPage(QWidget):
         if not unused:
             self.append.setChecked(True)
 
-    # -- what is chosen
-
     @property
     def domain_text(self) -> files.TextToAdapt | None:
         chosen = self.domain.currentData()
@@ -208,9 +201,6 @@ class _TextsPage(QWidget):
 
     def _ask_for_files(self, which: str) -> None:
         ask_for_place(self.window(), self._titles[which], "files", partial(self.take_files, which))
-
-
-# -- the third step
 
 
 class _PlacePage(QWidget):
@@ -256,9 +246,6 @@ class _PlacePage(QWidget):
             self.window(), self.tr("Export"), "folder", folder=self.folder.parent, accept=self.tr("Use this folder"),
             take=lambda paths: self.place.setText(str(folder_for(Path(paths[0]), name))),
         )  # fmt: skip
-
-
-# -- the window
 
 
 class AdaptWindow(ScreenDialog):
@@ -374,8 +361,6 @@ class AdaptWindow(ScreenDialog):
         self.refresh()
         self.next.setFocus()
 
-    # -- what is done
-
     def _go_on(self) -> None:
         adaptation = self.adaptation
         if self.step == _TOKENS:
@@ -392,8 +377,9 @@ class AdaptWindow(ScreenDialog):
                 self.tokens.importing.ask()  # what draws the curve, while the tokens are being found
             adaptation.search(domain, self.texts.general_text, self.texts.number.value())
 
-    def _export(self, *, may_replace: bool = False) -> None:
-        self.adaptation.export(self.export.folder, in_unused=self.texts.replace.isChecked(), may_replace=may_replace)
+    def _export(self, may_replace: bool = False) -> None:
+        adaptation, is_in_unused = self.adaptation, self.texts.replace.isChecked()
+        adaptation.exporting.run(self.export.folder, adaptation.result, is_in_unused, may_replace)
 
     def _stop(self) -> None:
         self._wants_tokens = False
