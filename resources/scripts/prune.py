@@ -16,6 +16,8 @@ here = Path(__file__).resolve().parent
 model, out = map(Path, sys.argv[1:])
 lines = (here / "id-map.tsv").read_text(encoding="utf-8").splitlines()[1:]
 kept = [int(line.partition("\t")[0]) for line in lines]
+if out.exists():
+    sys.exit(f"{out} exists already.")
 config = json.loads((model / "config.json").read_text(encoding="utf-8"))
 size, config["vocab_size"] = config["vocab_size"], len(kept)
 if size <= max(kept):
@@ -24,13 +26,13 @@ tensors = load_file(model / "model.safetensors")
 for name, old in tensors.items():
     if old.shape[:1] == (size,):
         tensors[name] = old[kept]
-if config.get("pad_token_id") is not None:
-    config["pad_token_id"] = kept.index(config["pad_token_id"])
+for name, token in config.items():
+    if name.endswith("token_id") and isinstance(token, int):
+        config[name] = kept.index(token) if token in kept else None
 with safe_open(model / "model.safetensors", "np") as file:
     metadata = file.metadata()
 shutil.copytree(model, out)
-for path in here.iterdir():
-    if path.name not in ("id-map.tsv", "prune.py", "wordpiece-studio.json"):
-        shutil.copy(path, out)
+for name in ("special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+    shutil.copy(here / name, out)
 save_file(tensors, out / "model.safetensors", metadata)
 (out / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")

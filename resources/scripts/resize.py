@@ -17,6 +17,8 @@ from safetensors.numpy import load_file, save_file
 here = Path(__file__).resolve().parent
 model, out = map(Path, sys.argv[1:])
 plan = json.loads((here / "new-tokens.json").read_text(encoding="utf-8"))
+if out.exists():
+    sys.exit(f"{out} exists already.")
 config = json.loads((model / "config.json").read_text(encoding="utf-8"))
 size = config["vocab_size"]
 if size < plan["old_size"]:

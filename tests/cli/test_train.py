@@ -338,3 +338,16 @@ def test_tokens_are_reserved(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert tokenizer.tokens[-5:-3] == ["[unused0]", "[unused1]"]
     assert "[unused0]" not in tokenizer.vocabulary.special_tokens
     assert tokenizer.decode([tokenizer.id_of("[unused0]")]) == "[unused0]"
+
+
+def test_user_tokens_stay_taken_out_when_a_run_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokens, text, out = tmp_path / "tokens.txt", tmp_path / "a.txt", tmp_path / "out"
+    tokens.write_text("xyzzy\n", encoding="utf-8")
+    text.write_text("see xyzzy now\n" * 9, encoding="utf-8")
+    run(capsys, "train", text, "--max-merges", 2, "--user-tokens", tokens, "-o", out, "--history", out / "merges.csv")
+    code, _, err = run(capsys, "train", text, "--continue", out, "--max-merges", 9, "-o", tmp_path / "further")
+    assert (code, err) == (0, "")
+    assert not any(token.startswith("x") for token in wordpiece_studio.load_tokenizer(tmp_path / "further").tokens[6:])
+    for option in (["--unused", 2], ["--user-tokens", tokens]):
+        told = fails(capsys, "train", text, "--continue", out, *option, "-o", tmp_path / "no")
+        assert f"{option[0]} and --continue cannot be combined" in told

@@ -133,6 +133,22 @@ def test_new_tokens_take_the_place_of_unused_ones() -> None:
         wps.extend(tokenizer, texts=DOMAIN, min_frequency=1, budget=3).extended(in_unused=True)
 
 
+def test_what_overlaps_saves_once() -> None:
+    tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]", "a", "##a"], ["[UNK]"]))
+    found = wps.extend(tokenizer, texts=["aaaa aaa"] * 30, min_frequency=9, budget=1, exclude=["aaaa", "aaa", "aa"])
+    assert found.proposals == (wps.Proposal("##aa", "piece", 54),)
+
+
+def test_included_tokens_count_and_may_be_spelled_in_bytes() -> None:
+    assert extension(include=["bat", "##ats"], budget=1).tokens == ["bat"]
+    tokenizer = wps.train(
+        wps.count_texts(["hello you"] * 9, "none", "byte-level"), wps.TrainingConfig(max_merges=0)
+    ).tokenizer()
+    found = wps.extend(tokenizer, texts=["hello you"] * 30, include=["Ġyou"], budget=1)
+    assert found.tokens == ["Ġyou"]
+    assert found.held_out.tokens[1] < found.held_out.tokens[0]
+
+
 # -- pruning
 
 

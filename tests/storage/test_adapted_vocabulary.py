@@ -114,6 +114,22 @@ def test_a_model_without_pruned_tokens_keeps_the_other_rows(tmp_path: Path) -> N
     assert wps.load_tokenizer(tmp_path / "pruned").encode("hugs").tokens == ["hug", "##s"]
 
 
+def test_a_pruned_model_knows_its_special_tokens(tmp_path: Path) -> None:
+    model_of(tmp_path / "model", len(TOKENS))
+    config = {"vocab_size": len(TOKENS), "pad_token_id": 0, "eos_token_id": TOKENS.index("put"), "sep_token_id": 5}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    wps.save_pruning(tmp_path / "out", wps.prune(TOKENIZER, texts=DOMAIN))
+    changed(tmp_path / "out" / "prune.py", tmp_path / "model", tmp_path / "pruned")
+    told = json.loads((tmp_path / "pruned" / "config.json").read_text())
+    assert (told["pad_token_id"], told["eos_token_id"], told["sep_token_id"]) == (0, None, 5)
+
+
+def test_scripts_of_another_vocabulary_do_not_stay(extension: wps.Extension, tmp_path: Path) -> None:
+    wps.save_extension(tmp_path / "out", extension)
+    with pytest.raises(wps.StudioError, match=r"resize\.py that would not match"):
+        wps.save_pruning(tmp_path / "out", wps.prune(TOKENIZER, texts=DOMAIN))
+
+
 def test_a_model_of_another_vocabulary_is_refused(extension: wps.Extension, tmp_path: Path) -> None:
     model_of(tmp_path / "model", 5)
     wps.save_extension(tmp_path / "out", extension)

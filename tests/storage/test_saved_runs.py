@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wordpiece_studio as wps
+from tests.cli.calls import run as run_command
 from wordpiece_studio.storage.saved_runs import settings_to_continue
 
 if TYPE_CHECKING:
@@ -81,3 +82,23 @@ def test_settings_that_do_not_belong_together_are_refused(run: wps.TrainingRun) 
         run.config.continued(tokens, [("h", "##x")])
     with pytest.raises(wps.StudioError, match="base_tokens must be different tokens, the special tokens first"):
         run.config.continued(tokens[::-1], [])
+
+
+def test_merges_of_another_vocabulary_are_not_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, other, out = tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "out"
+    text.write_text("hug hugs pug pun bun\n" * 9, encoding="utf-8")
+    other.write_text("mud muds cat\n" * 9, encoding="utf-8")
+    run_command(capsys, "train", text, "--max-merges", 3, "-o", out, "--history", out / "merges.csv")
+    assert settings_to_continue(out)[0].base_merges
+    run_command(capsys, "train", other, "--max-merges", 3, "-o", out)  # the merges stay
+    with pytest.raises(wps.StudioError, match="are not known to be those of its vocabulary"):
+        settings_to_continue(out)
+
+
+def test_byte_pair_encoding_goes_on_with_its_merges() -> None:
+    config = wps.TrainingConfig(max_merges=3, objective="count", continuing_subword_prefix="")
+    first = wps.train(FIRST, config)
+    further = wps.train({"bugs": 5, "hubs": 7, "hug": 4}, first.continued_config(max_merges=3))
+    tokenizer = further.bpe_tokenizer()
+    assert [tokenizer.encode(word).tokens for word in ("hug", "pun")] == [["hug"], ["p", "un"]]
+    assert further.bpe_tokenizer(longest_first=True).encode("pun").tokens == ["p", "un"]

@@ -203,6 +203,7 @@ class TrainCommand(CorpusCommand):
         normalizer = self.whole_normalizer()
         if going_on is not None:
             config, normalizer, pre_tokenizer = going_on
+            self.tokens = config.user_tokens
             self.pre_tokenizer = pre_tokenizer  # type: ignore[assignment]  # as it is, not by name
         if self.by is not None and not self.replay:
             # Most of them have no prefix, which counts do not need.
@@ -258,7 +259,15 @@ class TrainCommand(CorpusCommand):
 
         changes = {name: getattr(self, name) for name in (*LIMITS, "min_frequency") if self.is_given(name)}
         names = {field.name for field in dataclasses.fields(USUAL)} - {*LIMITS, "min_frequency"}
-        for name in (*sorted(names & self.declared().keys()), "normalizer", "pre_tokenizer", "remove", "by"):
+        for name in (
+            *sorted(names & self.declared().keys()),
+            "normalizer",
+            "pre_tokenizer",
+            "remove",
+            "user_tokens",
+            "unused",
+            "by",
+        ):
             if self.is_given(name):
                 what = "{option} and --continue cannot be combined: the settings are those of the training so far"
                 raise StudioError(what, "Omit one of them.", option=self.declared()[name].names[0])

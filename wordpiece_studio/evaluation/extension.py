@@ -16,7 +16,15 @@ import numpy as np
 
 from wordpiece_studio.corpus.counts import stop_check
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.held_out import HeldOutText, Watch, divided_corpus, held_out_text
+from wordpiece_studio.evaluation.held_out import (
+    NO_LINES,
+    NO_WORDS,
+    TOO_FEW_LINES,
+    HeldOutText,
+    Watch,
+    divided_corpus,
+    held_out_text,
+)
 from wordpiece_studio.evaluation.usage import count_usage, parts_encoded
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
@@ -283,7 +291,7 @@ def extend(
         watch.note("Choosing tokens", len(chosen), budget)
     if included:
         saved = -np.diff(_effect(tokenizer, included, HeldOutText(rest)).tokens)
-        chosen = [*zip(included, saved.tolist(), strict=True), *chosen]
+        chosen = [*zip(included, saved.tolist(), strict=True), *chosen][:budget]
     words = frozenset(rest.words)
     rows = tuple(Proposal(token, _kind(token, words, prefix), saves) for token, saves in chosen)
     watch.note("Measuring", 0, 1)
@@ -410,7 +418,8 @@ def _checked_includes(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[str]:
         word = token.removeprefix(vocabulary.continuing_subword_prefix)
         if token in vocabulary:
             raise StudioError("The vocabulary has the token {token!r} already", "Leave it out.", token=token)
-        if not word or len(word) > tokenizer.max_word_length or tokenizer.pipeline.words(word) != [word]:
+        is_as_read = tokenizer.pre_tokenizer.is_byte_level or tokenizer.pipeline.words(word) == [word]
+        if not word or len(word) > tokenizer.max_word_length or not is_as_read:
             raise StudioError(
                 "The token {token!r} could never be found: the vocabulary's text processing makes {words} of it",
                 "Spell it as text is after processing.", token=token,
@@ -428,12 +437,20 @@ def _read(
     try:
         divided = divided_corpus(domain, *steps, texts=texts, **reading(tokenizer, "Reading the domain", watch))
     except StudioError as error:
-        if "too few lines" in error.what_template:
+        if error.what_template == TOO_FEW_LINES:
             what = "The text of the domain has too few lines: a tenth of it is held out, to measure the effect"
             raise StudioError(what, "Use a longer text.") from None
+        if error.what_template == NO_LINES:
+            what = "The text of the domain is words with their counts, of which no part can be held out"
+            raise StudioError(what, "Use the text itself.") from None
         raise
     if general is not None and not isinstance(general, HeldOutText):
-        general = held_out_text(general, *steps, **reading(tokenizer, "Reading the general text", watch))
+        try:
+            general = held_out_text(general, *steps, **reading(tokenizer, "Reading the general text", watch))
+        except StudioError as error:
+            if error.what_template in (NO_WORDS, NO_LINES):
+                raise StudioError("The general text has no lines with words", "Use another one.") from None
+            raise
     return divided.rest, divided.held_out, general
 
 

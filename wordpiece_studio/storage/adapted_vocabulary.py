@@ -17,7 +17,12 @@ from wordpiece_studio.resources import resource_path
 from wordpiece_studio.storage.corpus_record import places_of
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_manifest, write_with_manifest
 from wordpiece_studio.storage.small_files import checked_path
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, check_no_other_files, tokenizer_files
+from wordpiece_studio.storage.tokenizer_directory import (
+    TOKENIZER_FILES,
+    check_no_mixture,
+    check_no_other_files,
+    tokenizer_files,
+)
 from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
 if TYPE_CHECKING:
@@ -150,6 +155,7 @@ def _save(
 ) -> None:
     folder, files = checked_path(folder), tokenizer_files(tokenizer)
     check_no_other_files(folder, files)
+    check_no_mixture(folder, [name, script], (RESIZE_FILE, NEW_TOKENS_FILE, PRUNE_FILE, ID_MAP_FILE))
     if isinstance(content, dict):
         content = json.dumps(content | {"files": sorted(files)}) + "\n"
     files[name] = content.encode("utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from wordpiece_studio.libraries.library_training import LibraryHistory
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, check_together, read_manifest, side_manifest
 from wordpiece_studio.storage.merge_table import KINDS, read_merge_table
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin
 from wordpiece_studio.storage.project.project_file import is_project, open_project, save_project
@@ -81,6 +81,10 @@ def settings_to_continue(path: Place, **changes: Any) -> tuple[TrainingConfig, N
     table = next((table for kind in KINDS if (table := folder / f"merges.{kind}").is_file()), None)
     if table is None:
         raise _unknown(folder, "There are no merges in {path}")
+    beside = side_manifest(table)
+    if not beside.is_file() or read_manifest(beside).vocabulary_sha256 != manifest.vocabulary_sha256:
+        raise _unknown(folder, "The merges in {path} are not known to be those of its vocabulary")
+    check_together(beside, read_manifest(beside), [table.name])
     columns = read_merge_table(table)
     merges = list(zip(cast("list[str]", columns["left"]), cast("list[str]", columns["right"]), strict=True))
     if manifest.merges != len(merges):

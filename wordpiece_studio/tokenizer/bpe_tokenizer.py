@@ -244,7 +244,9 @@ class TokenizerByMerges(Tokenizer):
         """Return how many symbols a word has at first, and the steps up to `last` that merge two of them."""
         symbols = self._symbols_of(word)
         # A pair may come about, by a later merge, only after others of its kind were merged.
-        return len(symbols), list(accumulate(_after_merges(symbols, self._steps, last)[1], max))
+        steps = list(accumulate(_after_merges(symbols, self._steps, last)[1], max))
+        earlier = sum(step < 1 for step in steps)  # of a training that this one went on from
+        return len(symbols) - earlier, steps[earlier:]
 
     def explain(self, word: str) -> WordTrace:
         """Return each token of `word`, after the longer one that it and the next token would be."""

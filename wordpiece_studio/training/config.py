@@ -171,7 +171,9 @@ class TrainingConfig:
         self._name_roles()
         self._check_texts()
         self._check_rules()
-        object.__setattr__(self, "base_merges", tuple(map(tuple, _items("base_merges", self.base_merges))))
+        object.__setattr__(
+            self, "base_merges", tuple(_items("base_merges", pair) for pair in _items("base_merges", self.base_merges))
+        )
         _check_base(self.base_tokens, self.base_merges, self.reserved_tokens, self.continuing_subword_prefix)
 
     def _name_roles(self) -> None:
@@ -397,7 +399,8 @@ def _check_base(tokens: tuple[str, ...], merges: tuple[Any, ...], reserved: tupl
         what = "The setting {name} must be different tokens, the special tokens first"
         raise StudioError(what, name="base_tokens")
     for pair in merges:
-        if len(pair) != 2 or not known.issuperset((*pair, f"{pair[0]}{str(pair[1]).removeprefix(prefix)}")):
+        is_pair = len(pair) == 2 and all(isinstance(token, str) for token in pair)
+        if not is_pair or not known.issuperset((*pair, pair[0] + pair[1].removeprefix(prefix))):
             what = "The setting {name} must have pairs of base tokens that become one, not {value!r}"
             raise _setting_error(what, "base_merges", pair)
 

@@ -58,8 +58,12 @@ def savings(
     >>> list(savings(["h", "##u", "##g", "##s"], 5, PIECES, 0))
     [('hu', 5), ('##ug', 5), ('##gs', 5), ('hugs', 15), ('##g', 5), ('##s', 5)]
     """
+    last = ""
     for pair in itertools.pairwise(symbols):
-        yield spelled(list(pair), prefix), times
+        token = spelled(list(pair), prefix)
+        if token != last:  # of two that overlap, one can be joined
+            yield token, times
+        last = token if token != last else ""
     if len(symbols) > 2 and times >= min_frequency:
         yield spelled(symbols, prefix), times * (len(symbols) - 1)
     for symbol in symbols:

@@ -164,7 +164,10 @@ class MergeHistory(Sequence[Merge]):
         self._initial = self.config.vocabulary(self._table, table.initial_size)
         self._named = self._count  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
+        base = self.config.base_merges  # before step 1
         self._pair_steps: dict[tuple[str, str], int] = {}
+        for step, pair in enumerate(base, 1 - len(base)):
+            self._pair_steps.setdefault(pair, step)
         self._paired = 0  # merges whose pairs are in it
         self._places = self._dropped = None
         self._making = threading.Lock()
@@ -349,7 +352,10 @@ class MergeHistory(Sequence[Merge]):
         return self._initial.with_size(self.vocabulary_size(step))
 
     def pair_steps(self) -> dict[tuple[str, str], int]:
-        """Return the step at which each pair was merged first; called again after more merges, it adds to the same."""
+        """Return the step at which each pair was merged first; called again after more merges, it adds to the same.
+
+        The merges that a training goes on from have the steps before 1.
+        """
         self._spell_out()
         tokens, known, count = self._table.tokens, self._paired, self._named  # two threads may add the same at once
         columns = (self._columns[name][known:count].tolist() for name in ("left_id", "right_id"))

@@ -428,7 +428,8 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
     }
     if longest_first:
         stored = partial(_stored_tokens, history, step)
-        return LongestFirstTokenizer(vocab, history.tokens_in_use(step), *steps, stored=stored, **rest)
+        in_use = dict.fromkeys(config.base_tokens, 0) | history.tokens_in_use(step)
+        return LongestFirstTokenizer(vocab, in_use, *steps, stored=stored, **rest)
     # A pair may occur again after it was merged; it keeps the priority of its first merge.
     pairs = list(history.pair_steps().items())  # another thread may add to them meanwhile
     merges = [pair for pair, first in pairs if first <= step]
