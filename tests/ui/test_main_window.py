@@ -573,6 +573,7 @@ def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
 def test_a_training_continues_on_another_text(studio: Studio) -> None:
     window = studio.window
     first = window.model.history.vocabulary(25).tokens
+    window.actions_.train_as_you_type.trigger()  # else the run shown is soon one of the new text
     studio.set_text("this runs this hugging")
     window.actions_.continue_on_text.trigger()
     dialog = next(each for each in window.findChildren(FurtherDialog) if each.isVisible())
