@@ -67,6 +67,7 @@ def studio(layout: str = "", *paths: str) -> Iterator[tuple[WatchedWindow, GapPr
     garbage = GarbageCollector(application)
     garbage.start()
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = folder  # nothing that another window left is asked about
         theme = Theme("light")
         theme.apply_to(application)
         window = WatchedWindow(SettingsStore(Path(folder)), theme)
