@@ -112,6 +112,11 @@ class Adaptation(QObject):
         text = document.text
         return TextToAdapt(text=text) if text.strip() and not is_typed_counts(text) else None
 
+    def is_of_same_text(self, domain: TextToAdapt | None) -> bool:
+        """Return whether the vocabulary was trained on this text."""
+        training = None if self.vocabulary is None else self.vocabulary.training
+        return training is not None and domain == replace(training, is_tenth=False)
+
     def take(self, source: Run | str) -> None:
         self.forget()
         self.loading.forget()

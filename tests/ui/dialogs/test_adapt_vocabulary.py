@@ -388,3 +388,15 @@ def test_the_tables_are_models_for_qt(small: Adapting, qtmodeltester: ModelTeste
     for tab in range(3):
         small.dialog.tokens.lists.setCurrentIndex(tab)
         assert small.dialog.tokens.listed.columnCount() >= 1
+
+
+def test_a_run_that_was_trained_on_the_text_of_the_domain_is_told_so(studio: Studio, domain: Path) -> None:
+    studio.set_text("\n".join(10 * DOMAIN))
+    studio.window.actions_.train.trigger()
+    studio.wait_finished()
+    adapting = Adapting(studio, "extend")
+    adapting.wait_loaded()
+    assert adapting.dialog.texts.domain.currentData() == "corpus"
+    assert "was trained on this text" in adapting.dialog.texts.note.text()
+    adapting.dialog.texts.take_files("domain", [str(domain)])
+    assert not adapting.dialog.texts.note.text()

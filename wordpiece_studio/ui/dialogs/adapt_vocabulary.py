@@ -176,8 +176,13 @@ class _TextsPage(QWidget):
     def show_note(self) -> None:
         vocabulary, is_unknown = self._adaptation.vocabulary, self.general.currentData() == "none"
         self.number.setMaximum(vocabulary.unused if vocabulary is not None and self.replace.isChecked() else _MOST)
-        said = self.tr("The effect on general text is unknown. Choose a text to see it.")
-        self.note.show_text(said if is_unknown else "")
+        said = ""
+        if is_unknown:
+            said = self.tr("The effect on general text is unknown. Choose a text to see it.")
+        elif self._adaptation.is_of_same_text(self.domain_text):
+            said = self.tr("The vocabulary was trained on this text, so no part of it is really held out: the effect "
+                           "on other text may differ.")  # fmt: skip
+        self.note.show_text(said)
 
     def take_folder(self, folder: str) -> None:
         self._folder = folder
