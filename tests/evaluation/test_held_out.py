@@ -18,7 +18,9 @@ import wordpiece_studio as wps
 from wordpiece_studio.corpus.decoding import TextPiece
 from wordpiece_studio.evaluation import held_out as module
 from wordpiece_studio.evaluation.held_out import (
+    LAST_TENTH,
     DividedCorpus,
+    Fold,
     HeldOutText,
     divided_corpus,
     held_out_figures,
@@ -48,14 +50,19 @@ def counts(tmp_path: Path) -> DividedCorpus:
     return divided_corpus(tmp_path / "text.txt")
 
 
-def divided(text: str, small: int = module.SMALL_BYTES, stretch: int = module.STRETCH_BYTES) -> tuple[str, str]:
+def divided(
+    text: str, small: int = module.SMALL_BYTES, stretch: int = module.STRETCH_BYTES, fold: Fold = LAST_TENTH
+) -> tuple[str, str]:
     """Return the rest and what is held out, line by line, as the module's page says."""
     parts: tuple[list[str], list[str]] = ([], [])
     offset = 0
     size = len(text.encode())
     for line in io.StringIO(text, newline="\n"):
-        is_last = offset >= size * 9 // 10 if size < small else offset // stretch % 10 == 9
-        parts[is_last].append(line)
+        borders = (size * number // fold.of for number in (fold.number, fold.number + 1))
+        is_large = size >= small
+        parts[
+            offset // stretch % fold.of == fold.number if is_large else next(borders) <= offset < next(borders)
+        ].append(line)
         offset += len(line.encode())
     return "".join(parts[0]), "".join(parts[1])
 
@@ -72,10 +79,16 @@ def test_whole_lines_are_held_out_by_where_they_begin(lines: list[str], small: i
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SMALL_BYTES", small)
         patch.setattr(module, "STRETCH_BYTES", 7)
-        found = list(module.divided_pieces(iter(pieces)))
-    texts = ["".join(piece.text for is_held_out, piece in found if is_held_out is side) for side in (False, True)]
-    assert tuple(texts) == divided(text, small, 7)
-    assert all(piece.utf8 == text.encode()[piece.byte : piece.end_byte] for _, piece in found)
+        folds = data.draw(st.integers(2, 12))
+        for fold in (LAST_TENTH, *(Fold(number, folds) for number in range(folds))):
+            found = list(module.divided_pieces(iter(pieces), fold))
+            texts = ["".join(piece.text for is_out, piece in found if is_out is side) for side in (False, True)]
+            assert tuple(texts) == divided(text, small, 7, fold)
+            assert all(piece.utf8 == text.encode()[piece.byte : piece.end_byte] for _, piece in found)
+    by_fold = [divided(text, small, 7, Fold(number, folds))[1] for number in range(folds)]
+    if len(text.encode()) < small:  # blocks stand one after the other
+        assert "".join(by_fold) == text
+    assert sum(map(len, by_fold)) == len(text)
 
 
 @pytest.mark.slow

@@ -3,7 +3,8 @@
 A vocabulary fits its own corpus too well to be judged by it. So a part of the corpus is held out, vocabularies are
 trained on the rest, and the part is tokenized with them. Of a corpus of under a megabyte that part is the last tenth,
 of a larger one every tenth stretch of 64 kB: the lines that begin there, by their byte offset in the text of all files
-in UTF-8. Both parts are counted in one pass, as two columns of weights for the same words.
+in UTF-8. Both parts are counted in one pass, as two columns of weights for the same words. That part is the last of ten
+blocks; any other may be held out instead, see `Fold`.
 
 Tokenizers are measured on files, texts in memory, or words with their counts. Each gives its words as a tokenizer finds
 them, counted once for all tokenizers that find the same. Not here: what they make of them (`figures`, `differences`).
@@ -69,12 +70,25 @@ TOO_FEW_LINES = "The corpus has too few lines for a part of it to be held out"
 NO_LINES = "Words with their counts have no lines and cannot be held out"
 SMALL_BYTES = 1_000_000
 STRETCH_BYTES = 64 << 10
-EVERY = 10  # one part in ten is held out
 _LINE_END = ord("\n")
 _NAMES = ("the rest of the corpus", "the part of the corpus held out")
 WORD_MARKS = ("▁", "Ġ")  # what tokens of other libraries have in place of the blank before a word
 _FEW = 8  # words; takes a fraction of a millisecond
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One of the blocks of a corpus, which is held out while the others are trained on.
+
+    There are `of` blocks, which contain every line once; `number` counts from 0.
+    """
+
+    number: int = 9
+    of: int = 10
+
+
+LAST_TENTH = Fold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +190,10 @@ def divided_corpus(
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
     texts: Iterable[str] = (),
+    fold: Fold = LAST_TENTH,
     **reading: Unpack[ReadingOptions],
 ) -> DividedCorpus:
-    """Count the words of files, or of `texts` in place of them, in two parts, one of them to be held out.
+    """Count the words of files, or of `texts` in place of them, in two parts, of which the block `fold` is held out.
 
     Raises
     ------
@@ -187,7 +202,7 @@ def divided_corpus(
         `should_stop` returned true.
     """
     count = _PartsCount(paths, texts, normalizer, pre_tokenizer, **reading)
-    for is_held_out, piece in divided_pieces(count.pieces):
+    for is_held_out, piece in divided_pieces(count.pieces, fold):
         count.add(piece, is_held_out=is_held_out)
     rest, held_out = count.result()
     if not rest or not held_out.counts:
@@ -379,25 +394,26 @@ def pieces_of(
         done += source.size
 
 
-def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
+def divided_pieces(pieces: Iterator[TextPiece], fold: Fold = LAST_TENTH) -> Iterator[tuple[bool, TextPiece]]:
     """Yield the pieces of a corpus, cut where what is held out begins or ends, and whether each is held out."""
     first: list[TextPiece] = []
     size = 0
     while size < SMALL_BYTES and (piece := next(pieces, None)) is not None:
         first.append(piece)
         size += len(piece.utf8)
-    period = size if size < SMALL_BYTES else EVERY * STRETCH_BYTES
-    held_from = period * (EVERY - 1) // EVERY
+    period = size if size < SMALL_BYTES else fold.of * STRETCH_BYTES
+    held_from, held_to = (period * number // fold.of for number in (fold.number, fold.number + 1))
     offset, is_held_out, begins_line = 0, False, True
     for piece in chain(first, pieces):
         data, start = piece.utf8, 0
         begins_line |= piece.byte == 0
         while start < len(data):
             place = (offset + start) % period
-            is_in_stretch = place >= held_from
+            is_in_stretch = held_from <= place < held_to
             if begins_line:
                 is_held_out = is_in_stretch
-            change = start + (period if is_in_stretch else held_from) - place
+            next_change = held_to if is_in_stretch else held_from + period * (place >= held_to)
+            change = start + next_change - place
             # A line that extends over a change ends before the next line, and so do those before a change.
             end = data.find(b"\n", change - 1 if is_held_out == is_in_stretch else start) + 1 or len(data)
             yield is_held_out, _cut(piece, data, start, end)

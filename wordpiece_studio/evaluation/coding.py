@@ -1,0 +1,109 @@
+"""How many bits a text and a vocabulary take: the two parts of a description length (Rissanen 1978).
+
+A token takes ``-log2`` of its share, which is what was learned of it: its count on the training part plus one, divided
+by all of them. Of a text without a training part, each token is coded by those before it in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+ANY_CHARACTER_BITS = math.log2(0x110000)  # of one of all code points
+
+
+def code_bits(judged: NDArray[np.int64], trained: NDArray[np.int64], entries: int) -> float:
+    """Return the bits of a text in the code that a training part gives.
+
+    Parameters
+    ----------
+    judged, trained
+        How often each token occurs in the text and in the training part, by id: int64, shape (n_ids,).
+    entries
+        How many tokens the vocabulary has, which is less than `n_ids` where ids have gaps.
+
+    >>> code_bits(np.array([1, 3]), np.array([2, 4]), 2)  # shares of 3/8 and 5/8
+    3.4492...
+    """
+    used = judged > 0
+    return float((judged[used] * np.log2((trained.sum() + entries) / (trained[used] + 1))).sum())
+
+
+def adaptive_code_bits(judged: NDArray[np.int64], entries: int) -> float:
+    """Return the bits of a text in which each token is coded by those before it; their order does not matter.
+
+    The share of a token is its count so far plus one, divided by all of them. Arguments as for `code_bits`.
+
+    >>> adaptive_code_bits(np.array([1, 2]), 2)  # shares of 1/2, 1/3 and 2/4, in any order
+    3.5849...
+    """
+    found = math.lgamma(int(judged.sum()) + entries) - math.lgamma(entries)
+    return (found - sum(map(math.lgamma, (judged[judged > 0] + 1).tolist()))) / math.log(2)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """The tokens of a vocabulary as they are spelled: the prefix within words is one symbol, and so is the suffix.
+
+    Attributes
+    ----------
+    lengths
+        How many symbols each token has, by its place in the order of ids: int64; -1 for special tokens, which are not
+        spelled.
+    alphabet
+        The different symbols.
+    """
+
+    lengths: NDArray[np.int64]
+    alphabet: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, tokens: Iterable[str], special_tokens: Collection[str] = (), prefix: str = "", suffix: str = ""
+    ) -> Spelling:
+        special, lengths, alphabet = {*special_tokens}, [], set[str]()
+        for token in tokens:
+            if token in special:
+                lengths.append(-1)
+                continue
+            has_prefix = bool(prefix) and token.startswith(prefix) and token != prefix
+            has_suffix = bool(suffix) and token.endswith(suffix)
+            text = token[len(prefix) * has_prefix : len(token) - len(suffix) * has_suffix]
+            lengths.append(len(text) + has_prefix + has_suffix)
+            alphabet.update(text, [prefix] * has_prefix, [suffix] * has_suffix)
+        return cls(np.array(lengths, np.int64), frozenset(alphabet))
+
+    @property
+    def symbol_bits(self) -> float:
+        """The bits of a symbol, or of an end: all are equally long."""
+        return math.log2(len(self.alphabet) + 1)
+
+    @cached_property
+    def _symbols(self) -> NDArray[np.int64]:
+        return np.append(0, np.cumsum(self.lengths + 1))  # with the end of each; of a special token nothing
+
+    def bits(self, size: int | None = None) -> float:
+        """Return the bits of all tokens, or of the first `size`, which must have the same alphabet.
+
+        >>> round(Spelling.of(["[UNK]", "a", "##a", "aa"], ["[UNK]"], "##").bits(3), 3)  # 5 * log2(3)
+        7.925
+        """
+        return float(self._symbols[len(self.lengths) if size is None else size]) * self.symbol_bits
+
+    def bits_of_unknown(self, words: Sequence[str], counts: NDArray[np.int64]) -> float:
+        """Return the bits that words take beside the unknown token that stands for them: they are spelled.
+
+        A character outside the alphabet takes those of one of all code points.
+        """
+        known = self.symbol_bits
+        bits = (known + sum(known if each in self.alphabet else ANY_CHARACTER_BITS for each in word) for word in words)
+        return float(np.fromiter(bits, np.float64, len(words)) @ counts)
