@@ -421,3 +421,21 @@ def test_a_long_history_is_read_in_parts() -> None:
     history = wps.train(dict.fromkeys(words, 1)).history
     assert len(history) > 1024
     assert [merge.token for merge in history[::-1]] == [history[index].token for index in range(len(history))][::-1]
+
+
+@pytest.mark.parametrize("objective", ["likelihood", "score", "count"])
+def test_a_history_until_a_step_is_that_of_a_training_which_ended_there(objective: Any) -> None:
+    words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    whole = wps.train(words, wps.TrainingConfig(objective=objective)).history
+    assert len(whole) > 3
+    for step in range(len(whole) + 1):
+        until = whole.until(step)
+        ended = wps.train(words, wps.TrainingConfig(objective=objective, max_merges=step)).history
+        assert list(until) == list(ended)
+        assert until.vocabulary(step).tokens == ended.vocabulary(step).tokens
+        assert until.symbols_after(step) == ended.symbols_after(step)
+        assert np.array_equal(until.places.boundary_steps, ended.places.boundary_steps)
+        for index in range(step, len(whole)):
+            until.extend(whole.part(index, index + 1))
+        assert list(until) == list(whole)
+        assert np.array_equal(until.places.boundary_steps, whole.places.boundary_steps)

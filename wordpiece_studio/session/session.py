@@ -19,6 +19,7 @@ from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.kernel_warmup import warm_up
 from wordpiece_studio.session.live_text import LiveChanges
+from wordpiece_studio.session.prediction import Prediction
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.session.task import Task
@@ -65,6 +66,7 @@ class Session(QObject):
         self.counting = CorpusCounting(self.document, self)
         self.settings = ChosenSettings(self)
         self.model = TrainerModel(self)
+        self.prediction = Prediction(self.model, self)
         self.runs = Runs(self.model, self.document.undo_stack, self)
         self.marks = StepMarks(self.model, self)
         self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
@@ -227,12 +229,15 @@ class Session(QObject):
             step=model.step, selection=selection, live_text=self.live_text, notes=marks.bookmarks.records,
             breakpoints=marks.breakpoints.records, tabs=tuple(tabs.values()),
             current=0 if current is None else current.number, is_longest_first=self.comparison.is_longest_first,
+            is_predicting=self.prediction.is_on,
         )  # fmt: skip
 
     def show_view(self, view: View) -> None:
         self.marks.breakpoints.set_marks(view.breakpoints)
         self.marks.bookmarks.set_notes(view.notes)
+        self.model.hide_future(False)
         self.model.seek(view.step)
+        self.model.hide_future(view.is_predicting)
         self.model.set_selection(view.selection)
         self.set_live_text(view.live_text)
         self.comparison.set_longest_first(view.is_longest_first)

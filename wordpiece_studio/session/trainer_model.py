@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
 
 BATCHES_IN_FLIGHT = 4  # the most batches that may wait for the window before the worker waits for it
@@ -121,6 +122,8 @@ class TrainerModel(QObject):
         self.selection: Selection | None = None
         self.candidates: Candidates | None = None  # the latest answer to `request_candidates` for this run
         self._next_origin = RunOrigin()  # of the run that is beginning
+        self._past: MergeHistory | None = None  # of the run, up to the step, while `hides_future`
+        self.hides_future = False
         self._is_held = False
         self._learned = 0  # learned by the worker, not all of it published yet
         self._is_closed = False
@@ -157,8 +160,28 @@ class TrainerModel(QObject):
 
     @property
     def history(self) -> MergeHistory | None:
-        """The merges; during training it may be longer than `merge_count`, the number announced."""
-        return None if self.run is None else self.run.history
+        """The merges; during training it may be longer than `merge_count`, the number announced.
+
+        While `hides_future` it ends at the step, as if no more had been learned, and grows by `next_merge`.
+        """
+        return self._past if self._past is not None or self.run is None else self.run.history
+
+    @property
+    def hidden_merge(self) -> Merge | None:
+        """The merge after the step that `hides_future` keeps from `history`, and from all that is shown."""
+        is_there = self._past is not None and self.step < self._learned
+        return self.run.history[self.step] if is_there and self.run is not None else None
+
+    def hide_future(self, is_hidden: bool) -> None:
+        """Let the history end at the step, or at its true end again; runs that are shown later begin likewise."""
+        if is_hidden != self.hides_future:
+            self.hides_future = is_hidden
+            self._show_again(self.step)
+
+    def _show_again(self, step: int) -> None:
+        if self.run is not None:
+            self._drop_candidates()
+            self._show_whole(self.run, self.state, step, selection=None if self.hides_future else self.selection)
 
     @property
     def is_at_head(self) -> bool:
@@ -192,14 +215,14 @@ class TrainerModel(QObject):
         return Progress(merges, size, target, left, is_sure)
 
     def vocabulary_at(self, step: int) -> Vocabulary | None:
-        return None if self.run is None else self.run.history.vocabulary(self._nearest(step))
+        return None if self.history is None else self.history.vocabulary(self._nearest(step))
 
     def tokenizer_at(self, step: int) -> Tokenizer | None:
         return None if self.run is None else self.run.tokenizer_at(self._nearest(step))
 
     def note_saved(self) -> None:
         if self.run is not None:
-            self.run.saved_merges = self.merge_count
+            self.run.saved_merges = self.merge_count if self._past is None else self._learned
 
     def rename_corpus(self, name: str) -> None:
         self._next_origin = replace(self.origin, corpus_name=name)
@@ -210,7 +233,9 @@ class TrainerModel(QObject):
 
     def seek(self, step: int) -> None:
         self._missed, self._is_held = None, False
-        if self._nearest(step) != self.step:
+        if self._past is not None and self._nearest(step) < len(self._past):
+            self._show_again(self._nearest(step))
+        elif self._nearest(step) != self.step:
             self._drop_candidates()  # an answer for another step would come too late
             self.step = self._nearest(step)
             self.step_changed.emit(self.step)
@@ -226,6 +251,11 @@ class TrainerModel(QObject):
         """Show the next step; at the last one, if nothing is training, the worker first learns one more merge."""
         if self.step < self.merge_count:
             self.seek(self.step + 1)
+        elif self._past is not None and self.run is not None:
+            if self.step < self._learned:
+                self._drop_candidates()
+                self._past.extend(self.run.history.part(self.step, self.step + 1))
+                self._publish()
         elif self.run is not None and self._can_continue():
             self._replacing.stop()
             self._drop_candidates()
@@ -464,7 +494,7 @@ class TrainerModel(QObject):
         self.state = state
         is_other_selection = selection != self.selection
         self.selection = selection
-        self._set_run(run)
+        self._set_run(run, step)
         self._learned = len(run.history)
         if seconds is not None:
             self._note_pace(seconds)
@@ -480,13 +510,15 @@ class TrainerModel(QObject):
         self.state_changed.emit(self.state)
         self.progress_changed.emit(self.progress)
 
-    def _set_run(self, run: Run | None) -> None:
-        """Switch to a run, or to none, with nothing published yet."""
+    def _set_run(self, run: Run | None, step: int = 0) -> None:
+        """Switch to a run, or to none, with nothing published yet; its future may be hidden from `step` on."""
         if self.run is not None:
             self.run.step = self.step
             if not self.run.is_compared:
                 self.run.drop_tokenizers()
-        self.run, self.candidates = run, None
+        self.run, self.candidates, self._past = run, None, None
+        if self.hides_future and run is not None and run.history.has_steps and not run.history.is_damaged:
+            self._past = run.history.until(max(0, min(int(step), len(run.history))))
         self.merge_count = self._learned = self.step = 0
         self._pace = TrainingPace()
 
@@ -536,7 +568,8 @@ class TrainerModel(QObject):
 
     def _publish(self, *, follows: bool = True) -> None:
         """Announce the merges learned since the last call; with `follows`, a step at the end stays at the end."""
-        history, first, end = self.history, self.merge_count, self._learned
+        history, first = self.history, self.merge_count
+        end = 0 if history is None else min(self._learned, len(history))
         if history is None or end <= first:
             return
         self.merge_count = end

@@ -104,3 +104,4 @@ class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tabs: Annotated[tuple[RunTab, ...], msgspec.Meta(max_length=10_000)] = ()
     current: _Step = 0  # the number of the run that is shown
     is_longest_first: bool = False  # texts are also cut by the longest token first
+    is_predicting: bool = False  # what comes after the step is hidden, and asked for

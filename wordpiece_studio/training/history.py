@@ -22,14 +22,20 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 from wordpiece_studio.training.engine import Merge, MergeBatch, PairList
-from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, TrainingInput, places_of_boundaries, prepare
+from wordpiece_studio.training.segmentation import (
+    GROWTH,
+    HistoryPlaces,
+    MergePlaces,
+    TrainingInput,
+    places_of_boundaries,
+    prepare,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.segmentation import HistoryPlaces
 
     Columns = dict[str, list[Any]]
 
@@ -261,6 +267,19 @@ class MergeHistory(Sequence[Merge]):
             self._places = places  # even if they have been dropped in this very moment
             places.extend(first, batch.places)
             self._count = end  # last: this makes the rest visible to readers
+
+    def part(self, first: int, end: int) -> MergeBatch:
+        """Return the merges `first` to `end` (exclusive), as an engine would report them."""
+        places = self.places.until(end)
+        before = int(places.position_counts[:first].sum())
+        part = HistoryPlaces(places.position_counts[first:], places.left_lengths[first:], places.positions[before:])
+        return MergeBatch({name: self.column(name)[first:end] for name in COLUMNS}, part)
+
+    def until(self, step: int) -> MergeHistory:
+        """Return the history of a training that has made `step` merges so far and knows nothing of those after them."""
+        begun = MergeHistory(self.input)
+        begun.extend(self.part(0, self._checked_step(step)))
+        return begun
 
     # What was merged.
 
