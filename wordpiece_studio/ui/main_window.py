@@ -130,7 +130,7 @@ class MainWindow(Workspace):
                  Menu(tr("Play&back speed"), "choose_speed")],
                 "changes: next_change previous_change breakpoint: run_to_breakpoint run_back",
                 "bookmark: keep_step compare_step bookmarks",
-                "search-history: show_step_row",
+                "search-history: show_step_row read-code: next_phase previous_phase copy_program",
             ),
             Menu(
                 tr("&View"),

@@ -14,6 +14,7 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.actions import Actions, tr
 from wordpiece_studio.ui.messages import Messages, Notices, reported
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.code_pane import CodePane
 from wordpiece_studio.ui.panes.comparison.comparison_pane import ComparisonPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
@@ -42,6 +43,7 @@ PANES = {
     "token_details": (tr("Token details"), "look-into-token"),
     "scoreboard": (tr("Merge candidates"), "see-next-merge"),
     "history": (tr("Merge history"), "search-history"),
+    "code": (tr("Code"), "read-code"),
     "vocabulary": (tr("Vocabulary"), "search-vocabulary"),
     "charts": (tr("Charts"), "read-charts"),
     "comparison": (tr("Comparison"), "compare"),
@@ -103,6 +105,7 @@ class Workspace(QMainWindow):
         self.tokenization_pane = TokenizationPane(model, changes, session.comparison, theme, self)
         self.scoreboard_pane = ScoreboardPane(model, theme, self)
         self.history_pane = HistoryPane(model, theme, self, changes=changes)
+        self.code_pane = CodePane(model, self.actions_, theme, self)
         self.vocabulary_pane = VocabularyPane(model, usage, theme, self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, theme, self)
         self.charts_pane = ChartsPane(session, theme, self)

@@ -178,8 +178,8 @@ def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> Non
     bar = next(bar for bar in panel_tabs(studio.window) if bar.count() > 1)
     bar.setFocus()
     QTest.keyClick(bar, Qt.Key.Key_Right)
-    assert bar.tabText(bar.currentIndex()) == "Vocabulary"
-    assert studio.window.docks.panels["vocabulary"].isVisible()
+    assert bar.tabText(bar.currentIndex()) == "Code"
+    assert studio.window.docks.panels["code"].isVisible()
     assert studio.window.model.step == 12
 
 

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.step_marks import WHOLE_RUN, Hit, one_line, selected_id, selected_token
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Breakpoint
+from wordpiece_studio.training.program import PHASES, check_program, program_of
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
+from wordpiece_studio.ui.messages import reported
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog
 from wordpiece_studio.ui.panes.timeline.timeline_pane import hit_words, merge_words
 from wordpiece_studio.ui.training_bar import why_no_words
 from wordpiece_studio.ui.widgets.fields import LineDialog
-from wordpiece_studio.ui.widgets.plain import key_text
+from wordpiece_studio.ui.widgets.plain import copy_text, key_text
 from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 from wordpiece_studio.ui.workspace import Controller, Workspace
 
@@ -76,6 +79,10 @@ class StepController(Controller):
         if not self._changes.is_known:
             return self.tr("Still finding the steps that change the live text")
         return self.tr("No step in this direction changes the live text")
+
+    def _no_next_phase(self) -> str:
+        is_last = self._window.code_pane.phase == PHASES - 1 or not self._model.step
+        return self._no_run() or (self._at_end() if is_last else "")
 
     def _no_run(self) -> str:
         return "" if self._model.history is not None else self.tr("Nothing has been trained yet")
@@ -252,6 +259,51 @@ class StepController(Controller):
             self.marks_window = MarksDialog(self._marks, self._actions, window.theme, window)
             self.marks_window.step_chosen.connect(self._seek)
         self.marks_window.begin()
+
+    # -- the code
+
+    def _show_phase(self, phase: int, step: int) -> None:
+        self._window.docks.bring("code")
+        self._window.code_pane.show_phase(phase)
+        self._seek(step)
+
+    @command(
+        tr("Next p&hase in the code"), tr("Go to the next phase of the merge in the code, or to the next merge"),
+        "F4", "down", unless=_no_next_phase,
+    )  # fmt: skip
+    def next_phase(self) -> None:
+        step, phase = self._model.step, self._window.code_pane.phase
+        is_last = phase == PHASES - 1 or not step
+        self._show_phase(0 if is_last else phase + 1, step + is_last)
+
+    @command(
+        tr("Previo&us phase in the code"),
+        tr("Go to the previous phase of the merge in the code, or to the previous merge"),
+        "Shift+F4", "up", unless=_at_start,
+    )  # fmt: skip
+    def previous_phase(self) -> None:
+        step, phase = self._model.step, self._window.code_pane.phase
+        self._show_phase(phase - 1 if phase else PHASES - 1, step - (not phase))
+
+    def _no_program(self) -> str:
+        if self._model.history is None:
+            return self._no_run()
+        try:
+            check_program(self._model.history)
+        except StudioError as error:
+            return str(error)
+        return ""
+
+    @command(
+        tr("Copy as &program"), tr("Copy a Python program with these words that prints the same merges"), icon="copy",
+        unless=_no_program,
+    )  # fmt: skip
+    def copy_program(self) -> None:
+        assert self._model.history is not None
+        with reported(self._messages.show_error):
+            copy_text(program_of(self._model.history, self._model.merge_count))
+            self._window.docks.bring("code")
+            self._window.code_pane.say(self.tr("Program copied"))
 
     # -- the selection
 

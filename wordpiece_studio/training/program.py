@@ -1,0 +1,200 @@
+"""The definition of training as text: the code of a step with its values, and a program that makes a run's merges.
+
+Both are `reference.py` read as it is, without its examples, so that what is shown is what the engines must equal.
+"""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.version import __version__
+
+if TYPE_CHECKING:
+    from wordpiece_studio.training.config import Objective, Tie, TrainingConfig
+    from wordpiece_studio.training.engine import Merge
+    from wordpiece_studio.training.history import MergeHistory
+
+MOST_WORDS = 5_000  # of a program, which counts all of them again at every merge
+# A merge in five phases: the function that each is in, and how the line that does it begins; None is the objective's.
+_PHASES = (
+    ("count_pairs", "counts[pair] += times"), ("count_symbols", "counts[symbol] += times"), (None, "return "),
+    ("best_pair", "return max("), ("merge", "merged[-1] = new"),
+)  # fmt: skip
+PHASES = len(_PHASES)
+_SHOWN = ("count_pairs", "count_symbols", None, "pair_values", "best_pair", "join", "merge", "train")
+_RUN = ("split", "corpus_of", "count_symbols", "count_pairs", None, *_SHOWN[3:])
+_BY_IDS = """\
+        places = {token: place for place, token in enumerate(vocabulary)}
+        values = {pair: values[pair] for pair in sorted(values, key=lambda pair: [places[token] for token in pair])}
+"""
+_NOT_DEFINED = {
+    "base_merges": "merges of an earlier training", "end_of_word_suffix": "an end-of-word suffix",
+    "max_token_length": "a maximum token length", "forbidden_tokens": "forbidden tokens",
+    "forbidden_pairs": "forbidden pairs", "chosen_merges": "chosen merges",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The functions of a step, and the line, from 0, of each phase."""
+
+    text: str
+    lines: tuple[int, ...]
+
+
+def beyond_definition(config: TrainingConfig) -> str:
+    """Return what these settings have that the definition has not, empty if nothing."""
+    return next((words for name, words in _NOT_DEFINED.items() if getattr(config, name)), "")
+
+
+@cache
+def code_of(objective: Objective, tie: Tie) -> Code:
+    """Return the definition with this objective and rule of ties, without docstrings.
+
+    >>> code = code_of("score", "first")
+    >>> code.text.splitlines()[code.lines[2]].strip()
+    'return float(n) / (float(left) * float(right))'
+    """
+    lines: list[str] = []
+    places: dict[str, int] = {}
+    for name in _SHOWN:
+        found = _function(name or objective, tie)
+        for phase in (phase for phase in _PHASES if phase[0] == name):
+            at = next(at for at, line in enumerate(found) if line.strip().startswith(phase[1]))
+            places[phase[1]] = len(lines) + at
+        lines += [*found, ""]
+    return Code("\n".join(lines[:-1]), tuple(places[line] for _, line in _PHASES))
+
+
+def values_of(merge: Merge) -> tuple[str, ...]:
+    """Return what each phase of a merge finds, as the program computes it.
+
+    >>> from wordpiece_studio.training.engine import Merge
+    >>> values_of(Merge(2, "h", "##u", "hu", 15, 15, 36, 108, 1 / 36, 6, True, "score"))[2:]
+    ('n=15, left=15, right=36 → 0.027777777777777776', 'h ##u, the first of 6 equals', 'hu')
+    """
+    n, left, right = merge.pair_frequency, merge.left_frequency, merge.right_frequency
+    counts = {"count": f"n={n}", "score": f"n={n}, left={left}, right={right}"}
+    counts["likelihood"] = f"{counts['score']}, total={merge.symbols_before}"
+    first = f", the first of {merge.ties} equals" if merge.ties > 1 else ""
+    symbols = f"{merge.left} → {left}" + (f", {merge.right} → {right}" if merge.right != merge.left else "")
+    pair = f"{merge.left} {merge.right}"
+    return (
+        f"{pair} → {n}", symbols, f"{counts[merge.objective]} → {merge.value!r}", pair + first, merge.token,
+    )  # fmt: skip
+
+
+def program_of(history: MergeHistory, end: int) -> str:
+    """Return a Python program, which needs nothing else, that learns and prints the first `end` merges.
+
+    Raises
+    ------
+    StudioError
+        If the definition alone does not make these merges, or there are more than `MOST_WORDS` words.
+    """
+    config, prefix = history.config, history.config.continuing_subword_prefix
+    check_program(history)
+    words: dict[str, int] = {}
+    for word, symbols, times in _words_of(history):
+        # A symbol that begins a word and one inside would be one: the definition tells them apart by the prefix alone.
+        if [prefix * (at > 0) + character for at, character in enumerate(word)] != symbols or (
+            prefix and word.startswith(prefix) and len(word) > len(prefix)
+        ):
+            raise StudioError(
+                "The program cannot be written: {word!r} looks like the inside of a word",
+                "Choose another prefix and train again.", word=word,
+            )  # fmt: skip
+        words[word] = words.get(word, 0) + times
+    size = history.vocabulary_size(end) + (end > 0 and not history[end - 1].is_new)
+    tokens = history.vocabulary(0).tokens
+    functions = ["\n".join(_function(name or config.objective, config.tie, is_run=True)) for name in _RUN]
+    imports = ["import itertools", *["import math"] * (config.objective == "likelihood"), "import sys"]
+    call = f"train(WORDS, {config.objective}, min_frequency={config.min_frequency}, size={size})"
+    parts = [
+        f'"""Training in full, as WordPiece Studio {__version__} defines it, for Python 3.10 or newer."""\n\n'
+        "from __future__ import annotations\n",
+        "\n".join([*imports, "from collections import defaultdict", "from collections.abc import Callable"]),
+        "\n" + "\n".join(_lines("Pair", "Corpus", "Objective")),
+        f"\nPREFIX = {prefix!r}",
+        "WORDS = {\n" + "".join(f"    {word!r}: {times},\n" for word, times in words.items()) + "}",
+        "# Special tokens, alphabet, and required tokens.\n"
+        "VOCABULARY = [\n" + "".join(f"    {token!r},\n" for token in tokens) + "]\n",
+        *(f"\n{function}\n" for function in functions),
+        *(["\n" + "\n".join(_logarithm()) + "\n"] if config.objective == "likelihood" else []),
+        f'\nsys.stdout.reconfigure(encoding="utf-8")\nvocabulary, merges = {call}\n'
+        f"for step, (left, right) in enumerate(merges[:{end}], start=1):\n"
+        '    print(step, left, right, join(left, right), sep="\\t")\n',
+    ]
+    return "\n".join(parts)
+
+
+def check_program(history: MergeHistory) -> None:
+    """Raise a `StudioError` if it is plain without a look at the words that no program can be written."""
+    if not history.has_steps:
+        raise StudioError("This run has no record of merges")
+    if beyond := beyond_definition(history.config):
+        what = "The program cannot be written: this run has {beyond}, which the plain definition has not"
+        raise StudioError(what, beyond=beyond)
+    if history.word_count > MOST_WORDS:
+        what = "The program cannot be written: it would have {count:,} distinct words, more than {most:,}"
+        raise StudioError(what, "Use a part of the corpus.", count=history.word_count, most=MOST_WORDS)
+
+
+def _words_of(history: MergeHistory) -> list[tuple[str, list[str], int]]:
+    """Return the words as they are trained on, with their symbols before the first merge and their counts."""
+    found, prefix = history.input, history.config.continuing_subword_prefix
+    words = []
+    rows = (found.word_starts, found.word_lengths, found.weights)
+    for start, length, times in zip(*(row.tolist() for row in rows), strict=True):
+        symbols = [found.symbols[symbol] for symbol, _ in found.symbols_between(start, start + length)]
+        text = "".join(symbol.text for symbol in symbols)
+        words.append((text, [symbol.token(prefix) for symbol in symbols], times))
+    return words
+
+
+# -- reading the definition
+
+
+@cache
+def _definition() -> tuple[list[str], dict[str, ast.stmt]]:
+    """Return its lines, and its functions and constants by their names."""
+    text = (pkgutil.get_data("wordpiece_studio.training", "reference.py") or b"").decode()
+    nodes: dict[str, ast.stmt] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            nodes[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            nodes[node.targets[0].id] = node
+    return text.splitlines(), nodes
+
+
+def _lines(*names: str) -> list[str]:
+    lines, nodes = _definition()
+    return [line for name in names for line in lines[nodes[name].lineno - 1 : nodes[name].end_lineno]]
+
+
+def _function(name: str, tie: Tie, *, is_run: bool = False) -> list[str]:
+    """Return a function without its docstring, or with the first line of it if it `is_run`."""
+    lines, nodes = _definition()
+    node = nodes[name]
+    assert isinstance(node, ast.FunctionDef)
+    said = ast.get_docstring(node) or ""
+    text = "\n".join(lines[node.lineno - 1 : node.body[0].lineno - 1])
+    text += f'\n    """{said.splitlines()[0]}"""' if is_run else ""
+    text += "\n" + "\n".join(lines[node.body[0].end_lineno or 0 : node.end_lineno])
+    if name == "train":
+        best = "        left, right = best_pair(values)\n"
+        text = text.replace(best, _BY_IDS + best) if tie == "ids" else text
+        alphabet = "sorted(count_symbols(corpus))  # the alphabet"
+        text = text.replace(alphabet, "list(VOCABULARY)") if is_run else text
+    return text.splitlines()
+
+
+def _logarithm() -> list[str]:
+    lines, nodes = _definition()
+    return [*lines[nodes["_SQRT_HALF"].lineno - 1 : nodes["ln"].lineno - 1], *_function("ln", "first", is_run=True)]
