@@ -36,6 +36,7 @@ class Scene:
         qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
         self.history = model.history
         self.table = RunWordsModel(model)
+        model.set_after(True)
         self.seek(0)
 
     def seek(self, step: int) -> None:
@@ -90,9 +91,23 @@ def test_every_word_has_its_count_and_its_split(hug: Scene) -> None:
     assert hug.rows()[0] == ("hugs", 5, ("hugs",))
     assert hug.table.changed_rows == 1
     assert hug.table.index(1, WordColumn.SPLIT).data() == "p ##u ##n"
-    assert hug.table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "At step 3"
+    assert hug.table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "After merge 3"
     spoken = [hug.table.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(2)]
     assert spoken == ["hugs, changed by this step", "pun"]
+
+
+def test_before_a_merge_words_are_those_that_it_was_chosen_from(hug: Scene) -> None:
+    hug.model.set_after(False)
+    hug.seek(2)
+    assert hug.table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "Before merge 2"
+    assert hug.rows()[:2] == [("hug", 10, ("h", "##u", "##g")), ("hugs", 5, ("h", "##u", "##gs"))]
+    assert hug.table.source.marked(0) == ([True, True, False], [])
+    hug.table.sort(-1)  # the order of the text says which of tied pairs is first: no word goes before others
+    assert hug.words() == list(hug.history.input.words)
+    hug.model.set_after(True)
+    hug.seek(2)
+    assert hug.rows()[:2] == [("hug", 10, ("hu", "##g")), ("hugs", 5, ("hu", "##gs"))]
+    assert hug.table.source.marked(0) == ([], [True, False])
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ def words(studio: Studio) -> WordsTab:
     studio.wait(lambda: studio.window.model.merge_count == 9, 30_000)
     click_tab(studio, CorpusTab.WORDS)
     studio.window.model.seek(3)
+    studio.window.model.set_after(True)
     words = studio.window.corpus_pane.words_tab
     studio.wait(lambda: words.table.rowCount() == 5 and not words.is_stale, 30_000)
     return words

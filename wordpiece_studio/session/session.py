@@ -229,7 +229,7 @@ class Session(QObject):
             step=model.step, selection=selection, live_text=self.live_text, notes=marks.bookmarks.records,
             breakpoints=marks.breakpoints.records, tabs=tuple(tabs.values()),
             current=0 if current is None else current.number, is_longest_first=self.comparison.is_longest_first,
-            is_predicting=self.prediction.is_on,
+            is_predicting=self.prediction.is_on, is_after=model.is_after,
         )  # fmt: skip
 
     def show_view(self, view: View) -> None:
@@ -241,6 +241,7 @@ class Session(QObject):
         self.model.set_selection(view.selection)
         self.set_live_text(view.live_text)
         self.comparison.set_longest_first(view.is_longest_first)
+        self.model.set_after(view.is_after)
 
     # The run.
 

@@ -101,6 +101,7 @@ class TrainerModel(QObject):
     merges_appended = Signal(object, object)  # after some: the first and the last index into `history`, from 0
     step_changed = Signal(object)  # after `merges_appended`, if the step follows the last merge
     selection_changed = Signal(object)
+    side_changed = Signal(object)  # `is_after`
     state_changed = Signal(object)
     progress_changed = Signal(object)  # at most 20 times a second, and whenever a training halts
     failed = Signal(object)  # the last command; after `state_changed`
@@ -119,6 +120,7 @@ class TrainerModel(QObject):
         self.run: Run | None = None
         self.merge_count = 0  # announced, which is also the last step
         self.step = 0
+        self.is_after = False  # see `words_step`
         self.selection: Selection | None = None
         self.candidates: Candidates | None = None  # the latest answer to `request_candidates` for this run
         self._next_origin = RunOrigin()  # of the run that is beginning
@@ -186,6 +188,11 @@ class TrainerModel(QObject):
     @property
     def is_at_head(self) -> bool:
         return self.step == self.merge_count
+
+    @property
+    def words_step(self) -> int:
+        """The step whose words, counts and candidates are shown: those before the merge of `step`, or after it."""
+        return self.step if self.is_after else max(self.step - 1, 0)
 
     @property
     def counts(self) -> WordCounts | None:
@@ -264,6 +271,12 @@ class TrainerModel(QObject):
 
     def last(self) -> None:
         self.seek(self.merge_count)
+
+    def set_after(self, is_after: bool) -> None:
+        if is_after != self.is_after:
+            self._drop_candidates()
+            self.is_after = is_after
+            self.side_changed.emit(is_after)
 
     def set_selection(self, selection: Selection | None) -> None:
         if self.run is None:

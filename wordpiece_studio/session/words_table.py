@@ -1,7 +1,8 @@
 """The words of the run shown as a table for Qt's views: an item is the index of a word among those trained on.
 
-Each word has its count and its split at the step shown, made only for the rows in view. The words that this step
-changed come first, in the order of the others. Before a training, they are those of the corpus, split into symbols.
+Each word has its count and its split before or after the merge of the step shown, made only for the rows in view. The
+words that this merge changes come first, in the order of the others. Before a training, they are those of the corpus,
+split into symbols.
 """
 
 from __future__ import annotations
@@ -55,12 +56,13 @@ _NONE = np.empty(0, dtype=np.int64)
 class RunWords(SortedItems):
     """The words of one history, with their splits after `step` merges; `weights` are their counts (int64).
 
-    Without a history, those counted, with settings that say their symbols.
+    `merge` is the step whose merge is looked at, the same one or the next. Without a history, they are those counted,
+    with settings that say their symbols.
     """
 
     def __init__(self, history: MergeHistory | None, counted: Counted | None = None) -> None:
         super().__init__()
-        self.step = 0
+        self.step = self.merge = 0
         self.counted = counted
         self._trained = history
 
@@ -108,14 +110,16 @@ class RunWords(SortedItems):
             return -1
 
     def changed(self) -> NDArray[np.int64]:
-        """Return the words that the last merge changed, ascending: int64."""
-        if not self.step:
+        """Return the words that the merge changes, ascending: int64."""
+        if not self.merge:
             return _NONE
-        return self.history.places.distinct_words_at(self.history.positions(self.step - 1))
+        return self.history.places.distinct_words_at(self.history.positions(self.merge - 1))
 
-    def made(self) -> str:
-        """Return the token that the last merge made; empty before the first one."""
-        return self.history.token(int(self.history.column("new_id")[self.step - 1])) if self.step else ""
+    def marked(self, index: int) -> tuple[list[bool], list[bool]]:
+        """Return which tokens of a word that the merge changes it will join, and which it has made; one is empty."""
+        before, after = (self.history.places.tokens(index, step) for step in (self.merge - 1, self.merge))
+        is_merged, is_made = changed_tokens(before, after)
+        return ([], is_made) if self.step == self.merge else (is_merged, [])
 
     def split(self, index: int) -> tuple[str, ...]:
         return tuple(self.history.places.tokens(index, self.step))
@@ -133,8 +137,31 @@ class RunWords(SortedItems):
         return np.concatenate(parts)
 
 
+def _split_title(words: RunWords | None) -> str:
+    if words is None or not words.merge:
+        return _tr("Split") if words is None else filled(_tr("At step {step}"), step=0)
+    return filled(
+        _tr("After merge {step}") if words.step == words.merge else _tr("Before merge {step}"), step=words.merge
+    )
+
+
+def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bool], list[bool]]:
+    """Return, per token before a merge, whether it was merged, and per token after, whether the merge made it.
+
+    >>> changed_tokens(("a", "##a", "##b"), ("aa", "##b"))
+    ([True, True, False], [True, False])
+    """
+    is_merged: list[bool] = []
+    is_made: list[bool] = []
+    for token in after:
+        same = len(is_merged) < len(before) and before[len(is_merged)] == token
+        is_made.append(not same)
+        is_merged += [False] if same else [True, True]
+    return is_merged, is_made
+
+
 class RunWordsModel(SortedTableModel[RunWords]):
-    """One row per word; the columns are those of `WordColumn`. The first rows are the words that this step changed.
+    """One row per word; the columns are those of `WordColumn`. The first rows are the words that the merge changes.
 
     It changes only by `show_step`, `forget`, `set_filter` and `sort`.
     """
@@ -152,10 +179,10 @@ class RunWordsModel(SortedTableModel[RunWords]):
                 explanation=_tr("How often the word occurs; a double click or Enter changes it"),
             ),
             TableColumn(
-                lambda words: filled(_tr("At step {step}"), step=words.step) if words is not None else _tr("Split"),
+                _split_title,
                 lambda words, item: words.split(item), lambda words, item: " ".join(words.split(item)),
                 keys=lambda words, count, stop: words.split_lengths(count, stop), align=LEFT,
-                explanation=_tr("The tokens of the word at this step; sorted by how many there are"),
+                explanation=_tr("The symbols of the word, before or after the merge; sorted by how many there are"),
                 entry="token", stretch=1,
             ),
         )  # fmt: skip
@@ -176,13 +203,13 @@ class RunWordsModel(SortedTableModel[RunWords]):
             self._set_source(words)
 
     def show_step(self, counted: Counted | None = None) -> None:
-        """Show the words as they are split at the step of the run shown; before a training, those counted."""
-        words, step = self._words_now(counted), self._model.step
+        """Show the words as they are split before or after the merge of the step; before a training, those counted."""
+        words, steps = self._words_now(counted), (self._model.words_step, self._model.step)
         self._show(words)
         if words is None:
             return
-        if words.step != step:
-            words.step, self._changed = step, None
+        if (words.step, words.merge) != steps:
+            (words.step, words.merge), self._changed = steps, None
             if self._column == WordColumn.SPLIT:
                 words.forget_order()
             if self._count and self.filter.token:
@@ -231,6 +258,8 @@ class RunWordsModel(SortedTableModel[RunWords]):
             return order, count
         if self._changed is None:
             self._changed = self.source.changed()
+        if self._column < 0 and self.source.step < self.source.merge:
+            return order, count  # before a merge, the order of the text says which of tied pairs is first
         rows = np.arange(count) if order is None else order
         if order is not None and order is not self._placed:
             self._placed, self._places = order, np.full(self._known, -1)

@@ -457,20 +457,25 @@ class MergeHistory(Sequence[Merge]):
         """Return the tokens of a training word after `step` merges; 0 gives its initial symbols."""
         return self.places.tokens(self.places.index_of(word), self._checked_step(step))
 
-    def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
+    def words_with_token(
+        self, token_id: int, step: int, limit: int | None = None, *, in_text_order: bool = False
+    ) -> list[tuple[str, int]]:
         """Return the words whose segmentation after `step` merges contains a token, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
         """
         places = _occurrences(self, token_id, self._checked_step(step))[0]
-        return self.places.most_frequent_words_at(places, limit)
+        return self.places.weighted_words_at(places, limit, in_text_order=in_text_order)
 
-    def words_with_pair(self, left: str, right: str, step: int, limit: int | None = None) -> list[tuple[str, int]]:
+    def words_with_pair(
+        self, left: str, right: str, step: int, limit: int | None = None, *, in_text_order: bool = False
+    ) -> list[tuple[str, int]]:
         """Return the words in which `left` is followed by `right` after `step` merges, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
         """
-        return self.places.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
+        places = self._places_of_pair(left, right, step)
+        return self.places.weighted_words_at(places, limit, in_text_order=in_text_order)
 
     def number_of_words(self, token_id: int, step: int) -> int:
         """Return how many distinct words contain a token after `step` merges."""

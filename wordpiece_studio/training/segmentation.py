@@ -540,8 +540,12 @@ class MergePlaces:
         """Build what looking up a word or a place takes, in a thread."""
         _ = self._hashes, self._word_of_cell
 
-    def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
-        found = self._by_weight[np.flatnonzero(self.holding(places)[self._by_weight])[:limit]]
+    def weighted_words_at(
+        self, places: NDArray[np.integer[Any]], limit: int | None, *, in_text_order: bool = False
+    ) -> list[tuple[str, int]]:
+        holding = self.holding(places)
+        found = np.flatnonzero(holding if in_text_order else holding[self._by_weight])[:limit]
+        found = found if in_text_order else self._by_weight[found]
         words = self.input.words
         return [(words[i], n) for i, n in zip(found.tolist(), self.input.weights[found].tolist(), strict=True)]
 

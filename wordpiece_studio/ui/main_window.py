@@ -127,7 +127,7 @@ class MainWindow(Workspace):
             Menu(
                 tr("&Step"),
                 ["go-to-step: next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
-                 Menu(tr("Play&back speed"), "choose_speed")],
+                 Menu(tr("Play&back speed"), "choose_speed"), "show_after"],
                 "changes: next_change previous_change breakpoint: run_to_breakpoint run_back",
                 "bookmark: keep_step compare_step bookmarks",
                 "search-history: show_step_row read-code: next_phase previous_phase copy_program",

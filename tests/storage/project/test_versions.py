@@ -141,6 +141,20 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_project_that_says_nothing_of_sides_shows_what_was_before_the_merge(path: Path) -> None:
+    def age(database: sqlite3.Connection) -> None:
+        view = json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])
+        assert (view.pop("is_after"), view.pop("is_predicting")) == (False, False)
+        database.execute("UPDATE meta SET v = ? WHERE k = 'view'", (json.dumps(view),))
+        database.execute("PRAGMA user_version = 2000")
+
+    path.write_bytes(forged(path.read_bytes(), age))
+    check_project(path)
+    assert open_project(path).view == course_project().view
+    save_project(path, dataclasses.replace(course_project(), view=replace(course_project().view, is_after=True)))
+    assert open_project(path).view.is_after
+
+
 def test_a_newer_minor_version_is_refused_too(path: Path) -> None:
     change = f"PRAGMA user_version = {1000 * MAJOR + MINOR + 1}"
     path.write_bytes(forged(path.read_bytes(), lambda database: database.execute(change)))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.training_job import Candidates, Pacer, TrainerState
+from wordpiece_studio.session.words_table import RunWordsModel, WordColumn
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours
@@ -105,6 +111,74 @@ def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     assert first.token in pane.formula.accessibleName()
 
 
+def test_before_and_after_are_two_buttons_for_words_and_candidates(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    panel = bench.show_panel("Merge candidates", pane, 660, 600)
+    history, (before, after) = bench.model.history, (pane.side.before, pane.side.after)
+    seek(bench, pane, 12)
+    assert (before.isChecked(), after.isChecked()) == (True, False)
+    assert pane._words.title == "ch + ##a in one word"
+    assert panel.title_bar.isAncestorOf(after)
+    bench.qtbot.mouseClick(after, Qt.MouseButton.LeftButton)
+    bench.wait(lambda: pane.candidates is not None and pane.candidates.step == 12)
+    bench.settle()
+    assert (bench.model.is_after, bench.model.words_step, after.isChecked()) == (True, 12, True)
+    assert pane.title == "Candidates after merge 12 of 25"
+    assert candidates_of(pane)[0] == (history[12].left, history[12].right)
+    assert pane.candidates_view.ranking.merged_text == ""
+    assert pane._words.title == "cha, made in one word"
+    row = pane._words.words.records[0]
+    assert (row.before[:2], row.after[0]) == (("ch", "##a"), "cha")
+    bench.model.set_after(False)
+    bench.wait(lambda: pane.candidates is not None and pane.candidates.step == 11)
+    assert (before.isChecked(), after.isChecked()) == (True, False)
+    assert candidates_of(pane)[0] == ("ch", "##a")
+
+
+WORDS = st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 9), min_size=1, max_size=8)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(WORDS, st.sampled_from(["score", "likelihood", "count"]), st.sampled_from(["first", "ids"]), st.booleans())
+def test_every_count_that_is_shown_is_that_of_the_words_shown(
+    empty_bench: Bench, words: dict[str, int], objective: str, tie: str, is_after: bool
+) -> None:
+    bench = empty_bench
+    bench.train([" ".join([word] * count) for word, count in words.items()], objective=objective, tie=tie)
+    model, history = bench.model, bench.model.history
+    model.set_after(is_after)
+    if not bench.panes:
+        bench.show(ScoreboardPane)
+    pane, table = bench.panes[0], RunWordsModel(model)
+    for step in range(len(history) + 1):
+        model.seek(step)
+        table.show_step()
+        bench.wait(lambda: pane.candidates is not None and pane.candidates.step == model.words_step)
+        bench.settle()
+        state = model.words_step
+        rows = [tuple(table.index(row, at).data(VALUE_ROLE) for at in WordColumn) for row in range(len(words))]
+        symbols, pairs = Counter[str](), Counter[tuple[str, str]]()
+        for _word, count, split in rows:
+            for symbol in split:
+                symbols[symbol] += count
+            for pair in pairwise(split):
+                pairs[pair] += count
+        assert {(each.left, each.right) for each in pane.candidates_view.ranking} == set(pairs)
+        for each in pane.candidates_view.ranking:
+            assert each.pair_frequency == pairs[each.left, each.right]
+            assert (each.left_frequency, each.right_frequency) == (symbols[each.left], symbols[each.right])
+        shown = pane._shown_pair()
+        assert (shown is None) == (not pairs)
+        if shown is not None:
+            assert shown.pair_frequency == pairs[shown.left, shown.right]
+            assert (shown.left_frequency, shown.right_frequency) == (symbols[shown.left], symbols[shown.right])
+        splits = {word: split for word, _count, split in rows}
+        for row in pane._words.words.records:
+            assert row.count == words[row.word]
+            assert (row.after if is_after and step else row.before) == splits[row.word]
+        assert state == (step if is_after else max(step - 1, 0))
+
+
 def test_a_click_on_a_candidate_makes_it_the_selection_and_shows_its_words(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
@@ -112,6 +186,7 @@ def test_a_click_on_a_candidate_makes_it_the_selection_and_shows_its_words(bench
     place = view.visualRect(view.candidates.index(2, PAIR)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.selection == Selection("pair", left="H", right="##u")
+    assert pane.title == "H + ##u, a candidate for merge 12 of 25"
     words = pane._words.words.records
     assert [(row.word, row.count) for row in words] == [("Hugging", 1)]
     assert words[0].before == tuple(bench.model.history.segmentation("Hugging", 11))

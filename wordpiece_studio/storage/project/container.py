@@ -47,9 +47,10 @@ if TYPE_CHECKING:
     """The number of entries, and their compressed bytes."""
 
 SUFFIX = ".wpstudio"
-MAJOR, MINOR = 2, 0
+MAJOR, MINOR = 2, 1
 # 1.1: the word counts of a corpus not trained; 1.2: several runs; 1.3: compared bookmarks; 1.4: the longest
-# token first, and what other libraries trained; 1.5: the run of each bookmark; 2.0: all runs are stored alike
+# token first, and what other libraries trained; 1.5: the run of each bookmark; 2.0: all runs are stored alike;
+# 2.1: whether what is shown is before or after the merge, and is predicted
 APPLICATION_ID = 0x57505374  # "WPSt"
 PAGE_BYTES = 4096
 

@@ -23,7 +23,7 @@ class RulesController(Controller):
     def __init__(self, window: Workspace, training: TrainingController) -> None:
         super().__init__(window)
         self._training, model = training, self._model
-        changes = model.selection_changed, model.step_changed, model.state_changed, model.run_reset
+        changes = model.selection_changed, model.step_changed, model.side_changed, model.state_changed, model.run_reset
         self._actions.bind(self, *changes, model.candidates_changed)
 
     @property
@@ -53,7 +53,8 @@ class RulesController(Controller):
 
     @property
     def _merge(self) -> int:
-        return max(self._model.step, 1)
+        """The merge whose candidates are shown."""
+        return self._model.words_step + 1
 
     def _why_none(self) -> str:
         model = self._model

@@ -51,7 +51,7 @@ class StepController(Controller):
             signal.connect(self._show_note)
         self._actions.bind(
             self, model.step_changed, model.state_changed, model.run_reset, model.merges_appended,
-            model.selection_changed, self._changes.changed, player.changed, marks.watch.changed,
+            model.side_changed, model.selection_changed, self._changes.changed, player.changed, marks.watch.changed,
         )  # fmt: skip
 
     # -- why there is nothing to do
@@ -151,6 +151,14 @@ class StepController(Controller):
     )  # fmt: skip
     def play(self) -> None:
         self._player.toggle()
+
+    @command(
+        tr("Show what the merge ma&de"),
+        tr("Show words and candidates after the merge of the step, not those that it was chosen from"), "B",
+        checked=lambda self: self._model.is_after, unless=_at_start,
+    )  # fmt: skip
+    def show_after(self) -> None:
+        self._model.set_after(not self._model.is_after)
 
     @command(
         tr("Next &change to the text"), tr("Go to the next step that changes how the live text is tokenized"),

@@ -87,9 +87,14 @@ def _text_width(font: QFont) -> Callable[[str], float]:
 _MOST_CHIPS = 30  # of a split that is too long for its cell
 
 
-def split_variants(split: Sequence[str], selected: str, made: str = "") -> Iterator[list[FlowItem]]:
+def split_variants(
+    split: Sequence[str], selected: str, ringed: Sequence[bool] = (), fresh: Sequence[bool] = ()
+) -> Iterator[list[FlowItem]]:
     """Yield the chips of a word's tokens, and then fewer of them with dots: for a cell with less room."""
-    chips = [FlowItem(token, "chip", target=token, selected=token == selected, fresh=token == made) for token in split]
+    chips = []
+    for at, token in enumerate(split):
+        is_ringed = token == selected or any(ringed[at : at + 1])
+        chips.append(FlowItem(token, "chip", target=token, selected=is_ringed, fresh=any(fresh[at : at + 1])))
     yield chips or [FlowItem("—", "text")]
     for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
         yield [*chips[:number], FlowItem("…", "text")]

@@ -104,7 +104,7 @@ class WordsTab(Pane):
         self.view.chip_chosen.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.task.failed.connect(self._show_emptiness)
-        self.follow(model.step_changed, model.selection_changed)
+        self.follow(model.step_changed, model.side_changed, model.selection_changed)
         self.follow(self._session.counting.counts_changed, self._session.counting.state_changed)
 
     def focus_search(self) -> None:
@@ -133,7 +133,8 @@ class WordsTab(Pane):
         return tooltip_text(f"{head}\n{' '.join(words.split(item))}")
 
     def _chips(self, words: RunWords, item: int) -> list[Iterator[list[FlowItem]]]:
-        return [split_variants(words.split(item), self._token, words.made() if self.table.is_changed(item) else "")]
+        marked = words.marked(item) if self.table.is_changed(item) else ((), ())
+        return [split_variants(words.split(item), self._token, *marked)]
 
     def _show_selection(self) -> None:
         selection, token = self._model.selection, selected_token(self._model)

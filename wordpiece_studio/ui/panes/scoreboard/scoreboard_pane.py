@@ -1,7 +1,8 @@
 """The scoreboard: the merge of the step with its formula filled in, the candidates it beat, the words it changed.
 
-At step k it shows merge k and its candidates, as they stood at step k - 1; at step 0, the candidates for merge 1. A
-candidate, token or word chosen at the step takes precedence until the step changes.
+At step k it shows merge k and its candidates, as they stood at step k - 1 (*Before*), or what that merge made and the
+candidates after it (*After*); at step 0, the candidates for merge 1. A candidate, token or word chosen there takes
+precedence until that changes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import filled
@@ -23,8 +24,15 @@ from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView,
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest, is_of
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
-from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_plain_text, set_plain_tooltip, wrapped_height
-from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
+from wordpiece_studio.ui.widgets.plain import (
+    explain,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tool_button,
+    wrapped_height,
+)
+from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, token_text, value_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -192,17 +200,41 @@ class _Arrangement(NamedTuple):
     is_low: bool
 
 
-# The first one that fits is used, six candidates before the words; parts that do not fit are hidden completely.
+# The first one that fits is used; parts that do not fit are hidden completely, a word last: it shows the merge.
 _ARRANGEMENTS = (
     _Arrangement("all", 6, 3, False),
     _Arrangement("formula", 6, 2, False),
     _Arrangement("formula", 6, 1, True),
-    _Arrangement("formula", 6, 0, True),
-    _Arrangement("numbers", 6, 0, True),
+    _Arrangement("numbers", 6, 1, True),
+    _Arrangement("formula", 4, 1, True),
+    _Arrangement("numbers", 4, 1, True),
     _Arrangement("numbers", 2, 1, True),
     _Arrangement("numbers", 2, 0, True),
     _Arrangement("none", 2, 0, True),
 )
+
+
+class SideSwitch(QWidget):
+    """Two buttons: whether words and candidates are those before or after the merge of the step."""
+
+    def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        tips = self.tr("Before the merge: what it was chosen from"), self.tr("After the merge: what it made")
+        names = self.tr("Before"), self.tr("After")
+        self.before, self.after = (
+            tool_button(name, tip, self, name=name, role="segment", entry="step", is_switch=True)
+            for name, tip in zip(names, tips, strict=True)
+        )
+        for button in (self.before, self.after):
+            button.setAutoExclusive(True)
+            button.clicked.connect(lambda _is_on, is_after=button is self.after: model.set_after(is_after))
+        model.side_changed.connect(self._show)
+        fill(QHBoxLayout(self), self.before, self.after)
+        self._show()
+
+    def _show(self) -> None:
+        (self.after if self._model.is_after else self.before).setChecked(True)
 
 
 class ScoreboardPane(Pane):
@@ -218,6 +250,7 @@ class ScoreboardPane(Pane):
         self.middle = CandidatesPart(theme, self)
         self.candidates_view = self.middle.view
         self._words = WordsPanel(theme, self)
+        self.header = self.side = SideSwitch(model, self)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self.middle)
         self._splitter.addWidget(self._words)
@@ -228,7 +261,8 @@ class ScoreboardPane(Pane):
         self._layout = fill(QVBoxLayout(self), self._top, (self._splitter, 1), margins=(0, _TOP, 0, 0), spacing=2)
         self._layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
         self.follow(model.state_changed)
-        model.step_changed.connect(self._on_model_step_changed)
+        for moved in (model.step_changed, model.side_changed):
+            moved.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.selection_changed.connect(self._on_model_selection_changed)
         model.candidates_changed.connect(self._on_model_candidates_changed)
@@ -268,8 +302,8 @@ class ScoreboardPane(Pane):
 
     @property
     def shown_step(self) -> int:
-        """The merge whose candidates are shown, from 1: the merge of the step, or the first one at step 0."""
-        return max(self._step, 1)
+        """The merge whose candidates are shown, from 1: that of the step, or the next one after it and at step 0."""
+        return self._step + 1 if self._model.is_after else max(self._step, 1)
 
     @property
     def _is_chosen(self) -> bool:
@@ -280,8 +314,9 @@ class ScoreboardPane(Pane):
 
     @property
     def merge(self) -> Merge | None:
+        """The merge that was chosen from the candidates shown; None if it is still to come."""
         history = self._model.history
-        return history[self._step - 1] if history is not None and self._step else None
+        return history[self._step - 1] if history is not None and self.shown_step == self._step else None
 
     @property
     def candidates(self) -> Candidates | None:
@@ -292,7 +327,6 @@ class ScoreboardPane(Pane):
 
     def refresh(self) -> None:
         self._refreshed_at, self._refreshed_step = time.monotonic(), self._model.step
-        self._show_heading()
         self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
             if self.middle.currentWidget() is not self.candidates_view:
@@ -324,11 +358,19 @@ class ScoreboardPane(Pane):
         if config is None or self._model.history is None or ended_empty:
             self.set_heading()
             return
-        title = self.tr("Candidates for merge {step} of {count}") if step else self.tr("Candidates for the next merge")
-        self.set_heading(*tie_rule_names(config.tie), title=filled(title, step=step, count=count))
+        title, pair = self.tr("Candidates for merge {step} of {count}"), self._shown_pair()
+        if not step:
+            title = self.tr("Candidates for the next merge")
+        elif self._model.is_after:
+            title = self.tr("Candidates after merge {step} of {count}")
+        elif isinstance(pair, Candidate):
+            title = self.tr("{pair}, a candidate for merge {step} of {count}")
+        name = "" if pair is None else f"{token_text(pair.left)} + {token_text(pair.right)}"
+        self.set_heading(*tie_rule_names(config.tie), title=filled(title, step=step, count=count, pair=name))
 
     def _show_formula(self) -> None:
         history, config, pair = self._model.history, self._model.config, self._shown_pair()
+        self._show_heading()
         if history is None or config is None or pair is None:
             self._top.show_nothing()
             return
@@ -340,7 +382,10 @@ class ScoreboardPane(Pane):
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
         candidates, chosen = self.candidates.pairs if self.candidates is not None else (), self._chosen
         found = None if chosen is None else next((each for each in candidates if is_of(chosen, each)), None)
-        return found or self.merge or next(iter(candidates), None)
+        merge = self.merge
+        if merge is None:
+            return found or next(iter(candidates), None)
+        return merge if found is None or (found.left, found.right) == (merge.left, merge.right) else found
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, pairs = self._model.history, self._model.config, candidates.pairs
@@ -392,11 +437,15 @@ class ScoreboardPane(Pane):
 
     def _show_words(self) -> None:
         history, selection, pair = self._model.history, self._chosen, self._shown_pair()
-        if selection is None and pair is not None:
+        step, is_after = self._step, self._model.is_after
+        made = history[step - 1].token if history is not None and step else ""
+        if selection is not None and selection.kind == "token" and selection.text == made:
+            selection = None  # which is in no word before the merge
+        if selection is None and pair is not None and not (step and is_after):
             selection = Selection("pair", left=pair.left, right=pair.right)
         request = None
-        if history is not None and selection is not None:
-            request = WordsRequest(history, self._step, selection)
+        if history is not None and (selection is not None or step):
+            request = WordsRequest(history, step, selection, is_after)
         self._words.show_words(request)
         self.fit()
         self._mark_selection()

@@ -11,10 +11,11 @@ from PySide6.QtCore import QCoreApplication, QMargins
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import counted, filled
+from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
+from wordpiece_studio.session.words_table import changed_tokens
 from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
@@ -60,44 +61,55 @@ NO_WORDS = PairWords((), 0)
 
 
 class WordsRequest(NamedTuple):
-    """The words with a selection at a step; with a pair, those that merging it changes, from the step before."""
+    """The words with a selection, before or after the merge of a step; with a pair, those that merging it changes.
+
+    Without a selection, they are those that the merge of the step changes.
+    """
 
     history: MergeHistory
     step: int
-    selection: Selection
+    selection: Selection | None
+    is_after: bool = False
+    in_text_order: bool = False
 
 
-def find_words(history: MergeHistory, step: int, selection: Selection) -> PairWords:
+def find_words(
+    history: MergeHistory, step: int, selection: Selection | None, is_after: bool = False, in_text_order: bool = False
+) -> PairWords:
     """Return the words with a selection, and what the merge of the step, or that of the pair, makes of them."""
     places, before = history.places, max(step - 1, 0)
-    is_merge = step > 0 and is_of(selection, history[step - 1])
-    if selection.kind == "word":
-        try:
-            index = places.index_of(selection.text)
-        except StudioError:  # it is not in the training corpus
-            return NO_WORDS
-        found, total = [(selection.text, int(history.input.weights[index]))], 1
-    elif selection.kind == "token":
-        token_id = history.vocabulary(step).id_of(selection.text)
-        if token_id is None:
-            return NO_WORDS
-        found = history.words_with_token(token_id, step, _SHOWN)
-        total = history.number_of_words(token_id, step)
-    elif is_merge:  # known without a search
-        touched = history.positions(step - 1)
-        found, total = places.most_frequent_words_at(touched, _SHOWN), places.count_words_at(touched)
+    shown = step if is_after else before
+    if selection is None or (step > 0 and not is_after and is_of(selection, history[step - 1])):  # without a search
+        touched, token = history.positions(step - 1), ""
+        found = places.weighted_words_at(touched, _SHOWN, in_text_order=in_text_order)
+        total, is_merge = places.count_words_at(touched), True
     else:
-        found = history.words_with_pair(selection.left, selection.right, before, _SHOWN)
-        total = history.number_of_words_with_pair(selection.left, selection.right, before)
-    token = selection.text if selection.kind == "token" else ""
-    made = made_by(selection, history.config.continuing_subword_prefix)
+        is_merge = selection.kind != "pair"
+        token = selection.text if selection.kind == "token" else ""
+        if selection.kind == "word":
+            try:
+                index = places.index_of(selection.text)
+            except StudioError:  # it is not in the training corpus
+                return NO_WORDS
+            found, total = [(selection.text, int(history.input.weights[index]))], 1
+        elif selection.kind == "token":
+            token_id = history.vocabulary(shown).id_of(selection.text)
+            if token_id is None:
+                return NO_WORDS
+            found = history.words_with_token(token_id, shown, _SHOWN, in_text_order=in_text_order)
+            total = history.number_of_words(token_id, shown)
+        else:
+            pair = selection.left, selection.right
+            found = history.words_with_pair(*pair, shown, _SHOWN, in_text_order=in_text_order)
+            total = history.number_of_words_with_pair(*pair, shown)
     words = []
     for word, count in found:
-        tokens = tuple(history.segmentation(word, before))
-        if selection.kind == "pair" and not is_merge:
-            after = joined(tokens, selection.left, selection.right, made)
-        else:
+        tokens = tuple(history.segmentation(word, before if is_merge else shown))
+        if is_merge or selection is None:
             after = tuple(history.segmentation(word, step))
+        else:
+            made = made_by(selection, history.config.continuing_subword_prefix)
+            after = joined(tokens, selection.left, selection.right, made)
         words.append(PairWord(word, count, tokens, after, token))
     return PairWords(tuple(words), total)
 
@@ -119,21 +131,6 @@ def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[st
         result.append(token if is_pair else tokens[index])
         index += 2 if is_pair else 1
     return tuple(result)
-
-
-def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Return, per token before a merge, whether it was merged, and per token after, whether the merge made it.
-
-    >>> changed_tokens(("a", "##a", "##b"), ("aa", "##b"))
-    ([True, True, False], [True, False])
-    """
-    is_merged: list[bool] = []
-    is_made: list[bool] = []
-    for token in after:
-        same = len(is_merged) < len(before) and before[len(is_merged)] == token
-        is_made.append(not same)
-        is_merged += [False] if same else [True, True]
-    return is_merged, is_made
 
 
 _PATIENCE_MS = 80  # how long words of an earlier request stay: most are found by then, and nothing flickers
@@ -196,33 +193,39 @@ _COLUMNS: tuple[TableColumn[Sequence[PairWord]], ...] = (
 
 
 def words_title(request: WordsRequest, found: PairWords) -> str:
-    selection = request.selection
-    if selection.kind == "word":
+    selection, history, shown = request.selection, request.history, len(found.words)
+    if selection is None:
+        name = filled(_tr("{token}, made"), token=token_text(history[request.step - 1].token))
+    elif selection.kind == "word":
         return _word_title(selection.text, request, found)
-    name, shown = token_text(selection.text), len(found.words)
-    if selection.kind == "pair":
+    elif selection.kind == "pair":
         name = f"{token_text(selection.left)} + {token_text(selection.right)}"
-    if found.total == shown > 0:
-        return counted(found.total, "{name} in one word", "{name} in {count} words, most frequent first", name=name)
-    if found.total:
-        return counted(
-            found.total, "{name} in one word", "{name} in {count} words, the {shown} most frequent shown", name=name,
-            shown=shown,
-        )  # fmt: skip
-    text, birth, history = _tr("{name} is in no word at this step"), 0, request.history
-    if selection.kind == "token":
+    else:
+        name = token_text(selection.text)
+    one, count, fields = "{name} in one word", found.total, {"name": name, "shown": shown}
+    if count > shown > 0 and request.in_text_order:
+        return counted(count, one, "{name} in {count} words, the first {shown} of the text shown", **fields)
+    if count > shown > 0:
+        return counted(count, one, "{name} in {count} words, the {shown} most frequent shown", **fields)
+    if count:
+        more = plural(count, one, "{name} in {count} words, most frequent first")
+        if request.in_text_order:
+            more = plural(count, one, "{name} in {count} words, in the order of the text")
+        return filled(more, count=count, **fields)
+    text, birth = _tr("{name} is in no word at this step"), 0
+    if selection is not None and selection.kind == "token":
         token_id = history.vocabulary(len(history)).id_of(selection.text)
         birth = 0 if token_id is None else history.birth_step(token_id)
         if token_id is None:
             text = _tr("{name} is not a token of this run")
-        elif birth > request.step:
+        elif birth > request.step - (not request.is_after):
             text = _tr("{name} is not created until step {step}")
     return filled(text, name=name, step=birth)
 
 
 def short_words_title(request: WordsRequest, found: PairWords) -> str:
     """Return, as briefly as possible, how many words there are, or what happens to the only one."""
-    if request.selection.kind == "word":
+    if request.selection is not None and request.selection.kind == "word":
         return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changed")
     return counted(found.total, "In 1 word", "In {count} words")
 
