@@ -263,7 +263,7 @@ class Session:
             self._run_loop(0.01)
         window.session.document.set_text(self._sandbox.middle_text)
         self._wait_settled(_END_SECONDS)
-        window.training_controller.train_automatically()
+        window.actions_.train.trigger()
         self._wait_settled(_END_SECONDS)
         window.model.seek(window.model.merge_count // 2)
         self._wait_settled(_END_SECONDS)

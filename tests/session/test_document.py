@@ -182,10 +182,10 @@ def test_an_edit_of_two_megabytes_is_quick(document: Document) -> None:
     assert (time.thread_time() - began) / 5 < 0.5  # seconds a key; 0.05 are promised, and printed by the benchmark
 
 
-def test_a_sample_is_an_unsaved_text(qtbot: QtBot, document: Document) -> None:
+def test_a_text_without_a_file_is_an_unsaved_text(qtbot: QtBot, document: Document) -> None:
     document.edit(0, 0, "mine")
     with qtbot.waitSignals([document.reset, document.text_changed], order="strict"):
-        document.load_sample("hug.txt")
+        document.take_text(TextFile("hug pug"), None)
     assert "hug" in document.text
     assert (document.path, document.is_modified, document.undo_stack.canUndo()) == (None, False, False)
     document.clear()

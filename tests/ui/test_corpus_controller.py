@@ -221,6 +221,11 @@ def test_a_text_is_saved_to_the_byte_and_still_there_if_it_cannot_be(studio: Stu
 # -- a new corpus
 
 
+def offered(studio: Studio) -> str:
+    (item,) = studio.window.tokenization_pane._field.offer.items
+    return item.target
+
+
 def test_the_live_text_follows_the_first_line_of_a_new_corpus_until_it_is_edited(studio: Studio) -> None:
     window, pane = studio.window, studio.window.tokenization_pane
     window.corpus_controller.open_sample("spanish-course")  # whose text is not the user's either
@@ -236,8 +241,9 @@ def test_the_live_text_follows_the_first_line_of_a_new_corpus_until_it_is_edited
     assert pane.text == "mine"
     window.actions_.new_corpus.trigger()
     studio.answer(_DISCARD)
+    assert (pane.text, offered(studio)) == ("", "mine")  # which is not lost
     studio.set_text("third")
-    assert pane.text == "mine"
+    assert pane.text == "third"
 
 
 def test_a_new_corpus_has_nothing_of_the_former_run(studio: Studio) -> None:

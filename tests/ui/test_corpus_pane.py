@@ -133,7 +133,7 @@ def test_a_kept_text_is_in_its_project(studio: Studio, tmp_path: Path) -> None:
     text = "\ufeffhug\rpug \ud83e\r\n" + "x" * 10_001
     window.session.document.set_text(text)
     save_project(path, window.project.capture())
-    window.session.document.load_sample("hug.txt")
+    window.corpus_controller.load_sample("hug.txt")
     studio.open(path)
     document = window.session.document
     studio.wait(lambda: document.is_kept, 30_000)

@@ -46,6 +46,7 @@ def two(studio: Studio) -> Studio:
     window.corpus_controller.load_sample("hug.txt")
     studio.wait(lambda: window.model.merge_count == 9, 30_000)
     runs.keep(runs.all[0])
+    runs.close(runs.all[1])
     train(studio, "count")
     for run in runs.all:
         runs.set_compared(run, True)

@@ -220,11 +220,13 @@ def test_a_run_of_an_earlier_text_brings_that_text_back(three: Studio) -> None:
     assert window.session.document.text == "cat cats hat hats"
 
 
-def test_a_run_of_another_corpus_brings_that_back(three: Studio) -> None:
+def test_a_run_of_another_corpus_brings_that_back(three: Studio, tmp_path: Path) -> None:
     window, runs = three.window, three.window.session.runs
     text, name = window.session.document.text, window.session.corpus_name
+    (tmp_path / "other.txt").write_text("hug hugs", encoding="utf-8")
+    three.open(tmp_path / "other.txt")
     with three.qtbot.waitSignal(window.model.run_reset):
-        window.corpus_controller.open_sample("hug.txt")
+        window.actions_.train.trigger()
     three.wait_finished()
     runs.show(runs.all[0])
     assert name[:10] in window.run_strip._button.text()

@@ -29,7 +29,6 @@ from wordpiece_studio.corpus.files import (
 )
 from wordpiece_studio.corpus.inspection import described_files
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.commands import Edit, EditCommand
 from wordpiece_studio.session.corpus_files import CorpusFiles, FileRow, FileState, described_row
 from wordpiece_studio.session.recovery_store import KeptText
@@ -166,10 +165,6 @@ class Document(QObject):
 
     def take_files(self) -> None:
         self._take(TextFile(""), None, is_files=True)
-
-    def load_sample(self, name: str) -> None:
-        """Switch to one of the sample texts that come with the program, for example ``"course-en.txt"``."""
-        self._take(TextFile(read_text_file(resource_path(f"samples/{name}")).text), None)
 
     def clear(self) -> None:
         self._take(TextFile(""), None)

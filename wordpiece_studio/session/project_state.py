@@ -235,6 +235,8 @@ class ProjectState(QObject):
     def show_sample(self, project: Project) -> None:
         """Replace everything by `project`, whose notes are not the user's."""
         self.restore(project)
+        self._session.settings.suggestion.begin_anew()
+        self._session.sample_notes = self._marks.bookmarks.records
         self.left_content = content_of(project)
         self.saved.emit()
 
@@ -261,7 +263,7 @@ class ProjectState(QObject):
         self._runs.take((), None, 0)
         self._counting.begin_anew()
         self._session.settings.begin_anew()
-        self._session.show_view(View(live_text=self._session.live_text))
+        self._session.show_view(View())
         self.saved.emit()
 
     def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:

@@ -1,7 +1,7 @@
-"""The samples that come with the program: corpora, each with settings that suit it, and whole documents.
+"""The samples that come with the program, each a project with text, settings, runs and notes of its own.
 
-The documents are what the program began with, each as a project: the Hugging Face course's chapter on WordPiece and
-what others made of it. `tests/test_documents.py` reproduces all that they print.
+Some are corpora to watch a training on. The others are documents that the program began with: the Hugging Face course's
+chapter on WordPiece and what others made of it. `tests/test_documents.py` reproduces all that they print.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin, steps_of
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
-from wordpiece_studio.training.config import Objective, TrainingConfig
+from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ ARTICLE = "low lower newest widest"
 TEXT_OF_ARTICLE = "newest Ilikeeatingapples!"
 CLEANED = "corpus:lowercase+corpus:remove:,.+bert-cased"
 _SCORE = TrainingConfig(objective="score", vocab_size=70)
-_ALONE = TrainingConfig(objective="score", special_tokens=())
+_ALL = TrainingConfig(objective="score")
+_ALONE = replace(_ALL, special_tokens=())
 # That is, ten merges; a size is what other libraries are trained to, too.
 _BYTE_PAIRS = TrainingConfig(
     objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", special_tokens=("</u>",),
@@ -50,7 +51,9 @@ class _Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
+class _Sample:
+    """A corpus, the runs on it, and a text to tokenize with what they learned."""
+
     corpus: str
     runs: tuple[_Run, ...]
     text: str = TEXT
@@ -60,24 +63,60 @@ class _Document:
     is_longest_first: bool = False
 
 
+def _read(name: str) -> str:
+    return resource_path(f"samples/{name}").read_text(encoding="utf-8")
+
+
 def _course() -> str:
-    return resource_path("samples/course-en.txt").read_text(encoding="utf-8")
+    return _read(START_SAMPLE)
 
 
-def _spanish() -> _Document:
-    return _Document(
-        corpus=resource_path("samples/hug.txt").read_text(encoding="utf-8"),
+def _mistake() -> str:
+    return _tr("The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; only "
+               "hu + ##gs has 5/(15 × 5) = 1/15. Among the others, ##u + ##g has 5/(21 × 15) = 1/63, not 1/21. The "
+               "run “The course’s way to hug” makes the merge that the course prints, and splits hugs into hug ##s."
+               )  # fmt: skip
+
+
+def _way_of_course(config: TrainingConfig) -> _Run:
+    size = len(config.special_tokens) + 7 + 3  # the characters of the five words, and three merges
+    config = replace(config, vocab_size=size, chosen_merges=((3, "hu", "##g"),))
+    return _Run(_tr("The course’s way to hug"), config, is_compared=False)
+
+
+def _course_in_english() -> _Sample:
+    notes = {
+        25: _tr("With these 70 tokens, ! is unknown, as in the course. The five words of its text are the sample “hug, "
+                "pug, pun, bun, hugs”, where a note says what is wrong there: 10/(15 × 15) is 2/45, not 1/15.")
+    }  # fmt: skip
+    return _Sample(corpus=_course(), runs=(_Run("", _SCORE, is_compared=False),), notes=notes)
+
+
+def _hug() -> _Sample:
+    return _Sample(
+        corpus=_read("hug.txt"), runs=(_Run("", _ALL, is_compared=False), _way_of_course(_ALL)),
+        text="hugs pug puns mug", step=1, notes={2: _mistake()},
+    )  # fmt: skip
+
+
+def _language(name: str, text: str, size: int, normalizer: str = "bert-cased") -> _Sample:
+    run = _Run("", replace(_ALL, vocab_size=size), normalizer, is_compared=False)
+    return _Sample(corpus=_read(name), runs=(run,), text=text)
+
+
+def _spanish() -> _Sample:
+    return _Sample(
+        corpus=_read("hug.txt"),
         runs=(
             _Run(_tr("Walkthrough, step by step"), _ALONE, is_compared=False),
             _Run(_tr("The course’s code, 70 tokens"), _SCORE, text=_course(), is_compared=False),
+            _way_of_course(_ALONE),
         ),
         text="hugs bugs mug bum pugs",
         offered=TEXT,
         step=2,
         notes={
-            2: _tr("The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
-                   "only hu + ##gs has 5/(15 × 5) = 1/15. Among the others, ##u + ##g has 5/(21 × 15) = 1/63, not "
-                   "1/21."),
+            2: _mistake(),
             4: _tr("The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) = "
                    "1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p ##u "
                    "##gs."),
@@ -85,12 +124,12 @@ def _spanish() -> _Document:
     )  # fmt: skip
 
 
-def _english() -> _Document:
+def _english() -> _Sample:
     low = replace(_LIBRARY, special_tokens=_LIBRARY_TOKENS)
     counts = _counted(_course(), "bert-uncased", "bert")
     # The library takes the order of ties at random. In that of the text it prints what the notebook shows.
     order = dict.fromkeys(f"##{character}" for word in counts.words for character in word[1:])
-    return _Document(
+    return _Sample(
         corpus=_course(),
         runs=(
             _Run(_tr("The notebook’s class"), _SCORE),
@@ -108,11 +147,11 @@ def _english() -> _Document:
     )  # fmt: skip
 
 
-def _traditional_chinese() -> _Document:
+def _traditional_chinese() -> _Sample:
     times = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
     counted = " ".join(" ".join([word] * n) for word, n in times.items())
     plain = ("none", "whitespace-split")
-    return _Document(
+    return _Sample(
         corpus=ARTICLE,
         runs=(
             _Run(_tr("Byte pair encoding"), _BYTE_PAIRS, *plain),
@@ -126,6 +165,9 @@ def _traditional_chinese() -> _Document:
             1: _tr("The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
                    "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its logarithm. "
                    "The run “WordPiece” uses that score, with ## instead of </w>."),
+            2: _tr("The article says that its choice minimizes the code length. With ##, its four words, each once, "
+                   "take 65.68 bits at the frequencies of their symbols. After one merge, they take 59.96 by the "
+                   "score, but 56.30 by likelihood or count. See “Code length” in Help."),
             3: _tr("The article’s table of tokens after each merge matches the Vocabulary pane, which shows how often "
                    "each token occurs and, in its title, how many are in use and by how much that changed. The chart "
                    "“Tokens in use” plots this number; with so few words, it falls at once."),
@@ -137,8 +179,8 @@ def _traditional_chinese() -> _Document:
     )  # fmt: skip
 
 
-def _simplified_chinese() -> _Document:
-    return _Document(
+def _simplified_chinese() -> _Sample:
+    return _Sample(
         corpus=_course(),
         runs=(
             _Run(_tr("Step by step"), _SCORE, "none", "unicode-punctuation"),
@@ -151,8 +193,8 @@ def _simplified_chinese() -> _Document:
     )  # fmt: skip
 
 
-def _korean() -> _Document:
-    return _Document(
+def _korean() -> _Sample:
+    return _Sample(
         corpus=_course().replace("Course", "course"),
         runs=(
             _Run(_tr("Only the corpus is cleaned"), _SCORE, CLEANED),
@@ -169,13 +211,31 @@ def _korean() -> _Document:
     )  # fmt: skip
 
 
-_DOCUMENTS: dict[str, Callable[[], _Document]] = {
+START_SAMPLE = "course-en.txt"
+_SMALLEST = (START_SAMPLE, "hug.txt")
+_SAMPLES: dict[str, Callable[[], _Sample]] = {
+    START_SAMPLE: _course_in_english,
+    "hug.txt": _hug,
+    # BERT makes every Chinese character a word, which leaves no pair to learn.
+    "chinese.txt": partial(_language, "chinese.txt", "春天的小鱼在河边唱歌。", 90, "bert-cased:keep-chinese"),
+    "korean.txt": partial(_language, "korean.txt", "할머니는 꽃에 물을 주셨다.", 110),
+    "spanish.txt": partial(_language, "spanish.txt", "La niña contaba los niños.", 110),
     "spanish-course": _spanish,
     "english-notebook": _english,
     "traditional-chinese-article": _traditional_chinese,
     "simplified-chinese-notebook": _simplified_chinese,
     "korean-notebook": _korean,
 }
+
+
+def corpus_titles() -> dict[str, str]:
+    return {
+        START_SAMPLE: _tr("English: the Hugging Face course"),
+        "hug.txt": "hug, pug, pun, bun, hugs",
+        "chinese.txt": _tr("Chinese: the river in spring"),
+        "korean.txt": _tr("Korean: the grandmother’s stories"),
+        "spanish.txt": _tr("Spanish: the storks"),
+    }
 
 
 def document_titles() -> dict[str, str]:
@@ -188,33 +248,42 @@ def document_titles() -> dict[str, str]:
     }
 
 
+def samples() -> list[tuple[str, str, str]]:
+    """Return name and title of every sample, and what it is for."""
+    follow, language, lesson = (
+        _tr("To follow every merge"), _tr("To try another language"), _tr("To follow a published lesson")
+    )  # fmt: skip
+    corpora = [(name, title, follow if name in _SMALLEST else language) for name, title in corpus_titles().items()]
+    return [*corpora, *((name, title, lesson) for name, title in document_titles().items())]
+
+
 def text_offered(name: str) -> str:
-    return _DOCUMENTS[name]().offered
+    return _SAMPLES[name]().offered
 
 
-def document_project(name: str) -> Project:
-    document, title = _DOCUMENTS[name](), document_titles()[name]
-    runs = tuple(_trained(run, number, document, title) for number, run in enumerate(document.runs))
-    shown, first = runs[0], document.runs[0]
+def sample_project(name: str) -> Project:
+    sample, title = _SAMPLES[name](), (corpus_titles() | document_titles())[name]
+    runs = tuple(_trained(run, number, sample, title) for number, run in enumerate(sample.runs))
+    shown, first = runs[0], sample.runs[0]
     tabs = tuple(
         RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
-        for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
+        for number, (run, trained) in enumerate(zip(sample.runs, runs, strict=True))
     )
-    notes = tuple(Bookmark(step, note, shown.history[step - 1].token, owner=0) for step, note in document.notes.items())
+    notes = tuple(Bookmark(step, note, shown.history[step - 1].token, owner=0) for step, note in sample.notes.items())
     view = View(
-        step=len(shown.history) if document.step is None else document.step, live_text=document.text, notes=notes,
-        tabs=tabs, is_longest_first=document.is_longest_first,
+        step=len(shown.history) if sample.step is None else sample.step, live_text=sample.text, notes=notes,
+        tabs=tabs, is_longest_first=sample.is_longest_first,
     )  # fmt: skip
     settings = ProjectSettings(training=first.config.to_dict(), **steps_of(shown.counts))
-    return Project(settings=settings, corpus=ProjectCorpus(name=title, text=document.corpus), view=view, runs=runs)
+    return Project(settings=settings, corpus=ProjectCorpus(name=title, text=sample.corpus), view=view, runs=runs)
 
 
-def _trained(run: _Run, number: int, document: _Document, title: str) -> Run:
+def _trained(run: _Run, number: int, sample: _Sample, title: str) -> Run:
     """Return a run as if no one had asked for it, so that nothing is lost with it."""
-    text, first = run.text or document.corpus, document.runs[0]
+    text, first = run.text or sample.corpus, sample.runs[0]
     counts = _counted(text, run.normalizer, run.pre_tokenizer)
     trained = train(counts, run.config)
-    is_of_corpus = (text, run[2:4]) == (document.corpus, first[2:4])
+    is_of_corpus = (text, run[2:4]) == (sample.corpus, first[2:4])
     origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
     return Run(
         counts, run.config, trained.history, stop_reason=trained.stop_reason, origin=origin, is_of_corpus=is_of_corpus,
@@ -228,50 +297,8 @@ def _counted(text: str, normalizer: str, pre_tokenizer: str) -> WordCounts:
     return count_texts([text], normalizer, pre_tokenizer)
 
 
-START_SAMPLE = "course-en.txt"
-_SMALLEST = (START_SAMPLE, "hug.txt")
 _SEARCHED = 2000  # characters
 _LONGEST_SENTENCE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class SampleCorpus:
-    """A sample corpus, or a document, of which only name and title are given here: the rest is its project."""
-
-    name: str
-    title: str
-    sentence: str = ""  # to tokenize with the vocabulary learned from it
-    size: int = 0  # of the vocabulary, 0 as large as possible
-    objective: Objective = "score"  # the course's, whose formula the samples teach
-    normalizer: str = "bert-cased"
-    pre_tokenizer: str = "bert"
-    step: int | None = None  # shown when it is trained; None is the last one
-    group: str = ""  # what it is for
-
-
-def samples() -> list[SampleCorpus]:
-    names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
-    names.sort(key=lambda name: name not in _SMALLEST)  # stable: within a group they stay in order
-    lesson = _tr("To follow a published lesson")
-    documents = [SampleCorpus(name, title, group=lesson) for name, title in document_titles().items()]
-    return [*map(sample, names), *documents]
-
-
-def sample(name: str) -> SampleCorpus:
-    known = {
-        # 70 tokens, as in the Hugging Face course, where the "!" of this example is unknown.
-        "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),
-        "hug.txt": ("hug, pug, pun, bun, hugs", "hugs pug puns mug", 0),
-        "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
-        "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小鱼在河边唱歌。", 90),
-        "korean.txt": (_tr("Korean: the grandmother’s stories"), "할머니는 꽃에 물을 주셨다.", 110),
-    }
-    title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
-    # BERT makes every Chinese character a word, which leaves no pair to learn.
-    normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
-    step = 1 if name == "hug.txt" else None  # small enough to be followed from its first merge
-    group = _tr("To follow every merge") if name in _SMALLEST else _tr("To try another language")
-    return SampleCorpus(name, title, sentence, size, normalizer=normalizer, step=step, group=group)
 
 
 def first_sentence(text: str) -> str:

@@ -29,7 +29,7 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_job import TrainerState, trained_by_library
 from wordpiece_studio.session.watched_files import FileWatch, moved_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus, Run, RunOrigin
-from wordpiece_studio.storage.view import View
+from wordpiece_studio.storage.view import Bookmark, View
 from wordpiece_studio.training.config import BASE, RULES, TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size
 
@@ -79,7 +79,7 @@ class Session(QObject):
         self.changes = LiveChanges(self)
         self.warm_up = Task(warm_up, "The fast engine cannot be loaded", self)
         self.given_name = self.tr("Untitled")
-        self.is_sample = False
+        self.sample_notes: tuple[Bookmark, ...] = ()  # which go with the sample's run
         self.live_text = ""
         self._known_name = self._name
         self._is_taking = False  # another corpus, with settings of its own
@@ -111,17 +111,20 @@ class Session(QObject):
     def _noted(self, name: str) -> str:
         return self.tr("{name} (partial)").format(name=name) if self.counting.is_partial else name
 
-    def take_corpus(self, name: str, *, is_sample: bool = False) -> None:
+    def take_corpus(self, name: str) -> None:
         """Take what the document holds as another corpus, which is called `name` where it has no file."""
-        self.given_name, self.is_sample = name, is_sample
+        self.given_name = name
         self._known_name = self._name
         self.settings.drop_rules()
         self.settings.suggestion.expect_text()
         self.corpus_taken.emit()
-        if not is_sample:
-            self._is_taking = True
-            self.runs.discard_previews()
-            self._is_taking = False
+        self._is_taking = True
+        self.runs.discard_previews()
+        self._is_taking = False
+        bookmarks, numbers = self.marks.bookmarks, {run.number for run in self.runs.all}
+        left = [note for note in bookmarks.records if note not in self.sample_notes or note.owner in numbers]
+        if len(left) < len(bookmarks.records):
+            bookmarks.set_marks(left)
 
     def corpus(self) -> ProjectCorpus:
         document, watch = self.document, self.watch
@@ -181,7 +184,7 @@ class Session(QObject):
         if corpus is None:
             return
         self.show_corpus(corpus)
-        self.given_name, self.is_sample = corpus.name, False
+        self.given_name = corpus.name
         self._known_name = self._name
         self.settings.suggestion.withdraw()
         self.corpus_taken.emit()
@@ -413,6 +416,7 @@ class ChosenSettings(QObject):
 
     def begin_anew(self) -> None:
         self.set_config(_FIRST_CONFIG)
+        self.suggestion.begin_anew()
 
     def drop_rules(self) -> None:
         """Require, forbid and choose nothing any more: another corpus has other tokens and steps."""
@@ -496,6 +500,11 @@ class Suggestion(QObject):
         self._is_awaited = False
         _, self._floor = self._settings.limits
         self.forget()
+
+    def begin_anew(self) -> None:
+        """Take the limits as nobody's choice, so that a text pasted over the corpus has its own suggested."""
+        self._is_users = self._is_objective_users = False
+        _, self._floor = self._settings.limits
 
     def keep_saved(self) -> None:
         """Suggest nothing for this corpus: it was saved with settings."""

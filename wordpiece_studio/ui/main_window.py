@@ -56,7 +56,7 @@ class MainWindow(Workspace):
         self.recovery = RecoveryController(self)
         self.runs_controller = RunsController(self, project)
         self.library_controller = LibraryController(self)
-        self.corpus_controller = CorpusController(self, project, training)
+        self.corpus_controller = CorpusController(self, project)
         self.export_controller = ExportController(self)
         self.step_controller = StepController(self, training)
         self.rules_controller = RulesController(self, training)
@@ -152,7 +152,7 @@ class MainWindow(Workspace):
     # -- the start
 
     def open_first(self, paths: Sequence[str | Path] = ()) -> None:
-        """Offer recovered work; if there is none, open these files and folders, or show the sample and train it."""
+        """Offer recovered work; if there is none, open these files and folders, or show a sample."""
         self.recovery.offer(partial(self._open_first, paths))
         if self.settings.damage is not None:
             self.messages.show_error(self.settings.damage)
@@ -162,13 +162,15 @@ class MainWindow(Workspace):
             self.corpus_controller.open_paths(paths)
         else:
             self.corpus_controller.load_sample(START_SAMPLE)
-            self.training_controller.train_automatically(_START_STEP)
+            self.model.seek(_START_STEP)
 
     def show_soon(self) -> None:
-        """Show the window once the sample is trained, so that it does not open empty, or else after a short wait."""
-        ends = TrainerState.FINISHED, TrainerState.FAILED
-        self.model.state_changed.connect(lambda state: self._show_once() if state in ends else None)
-        later(self, 500, self._show_once)
+        """Show the window at once with the sample, else after a short wait, so that it does not open empty."""
+        if self.model.state is TrainerState.FINISHED:
+            self._show_once()
+        else:
+            self.model.state_changed.connect(lambda: self._show_once())
+            later(self, 500, self._show_once)
 
     def _show_once(self) -> None:
         if not self._was_shown and not self._is_leaving:

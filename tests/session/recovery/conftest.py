@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.recovery.fakes import FakeState
+from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session import recovery_store
+from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore
 
@@ -36,6 +38,9 @@ class Kept:
         self.store = RecoveryStore(folder)
         self.keeper = RecoveryKeeper(self.state, document, self.store)  # type: ignore[arg-type]
         self.qtbot = qtbot
+
+    def show_course(self) -> None:
+        self.document.take_text(TextFile(resource_path("samples/course-en.txt").read_text("utf-8")), None)
 
     def wait(self) -> None:
         """Wait until all is on the disk."""

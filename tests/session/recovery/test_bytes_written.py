@@ -88,7 +88,7 @@ def check(project: Project, kept: Kept) -> None:
 
 @pytest.mark.slow
 def test_a_letter_after_the_training_was_kept(kept: Kept, large: Run) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     before = Counted.total
     kept.state.change(run=large)
     kept.wait()
@@ -99,7 +99,7 @@ def test_a_letter_after_the_training_was_kept(kept: Kept, large: Run) -> None:
 
 
 def test_a_letter_after_it_was_saved(kept: Kept, large: Run, tmp_path: Path) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     kept.state.change(run=large)
     kept.wait()
     save(kept, tmp_path / "saved.wpstudio")

@@ -45,7 +45,7 @@ def type_text(kept: Kept, text: str) -> None:
 
 
 def test_an_untouched_sample_leaves_nothing(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     kept.state.change(run=replace(trained(random_counts(1), 5), origin=RunOrigin()))
     kept.wait()
     assert kept.store.folder is None
@@ -53,7 +53,7 @@ def test_an_untouched_sample_leaves_nothing(kept: Kept) -> None:
 
 
 def test_what_was_typed_is_there_after_a_crash(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "first")
     kept.wait()
     type_text(kept, " and second \U0001f600")
@@ -71,7 +71,7 @@ def test_what_was_typed_is_there_after_a_crash(kept: Kept) -> None:
 
 
 def test_undo_counts_too(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "ab")
     kept.document.set_text("all new")
     kept.wait()
@@ -83,7 +83,7 @@ def test_undo_counts_too(kept: Kept) -> None:
 
 
 def test_undone_to_the_saved_text_nothing_is_kept(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     kept.document.undo_stack.undo()
@@ -94,7 +94,7 @@ def test_undone_to_the_saved_text_nothing_is_kept(kept: Kept) -> None:
 
 
 def test_another_text_between_two_edits_is_no_edit_of_the_first(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     kept.document.take_text(TextFile("another text"), None, is_modified=True)
@@ -104,7 +104,7 @@ def test_another_text_between_two_edits_is_no_edit_of_the_first(kept: Kept) -> N
 
 
 def test_settings_view_and_live_text_come_back(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     kept.state.change(settings=settings(77))
@@ -130,7 +130,7 @@ def test_a_list_of_files_comes_back(kept: Kept, tmp_path: Path) -> None:
 
 
 def test_a_training_comes_back_with_the_text_of_later(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     run = trained(random_counts(2), 30)
     kept.state.change(run=run)
     kept.wait()
@@ -142,7 +142,7 @@ def test_a_training_comes_back_with_the_text_of_later(kept: Kept) -> None:
 
 
 def test_a_run_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     trainer = Trainer(random_counts(2), TrainingConfig(max_merges=40))
     trainer.run(30)
     run = Run(trainer.counts, trainer.config, trainer.history, origin=RunOrigin(is_wanted=True), is_of_corpus=True)
@@ -160,7 +160,7 @@ def test_a_run_of_the_text_before_an_edit_is_not_of_the_text(kept: Kept) -> None
 
 def test_only_merges_that_are_kept_are_promised(kept: Kept) -> None:
     kept.keeper.run_due = time.monotonic() + 100  # nothing is kept of the training yet
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.state.change(run=trained(random_counts(2), 5))
     kept.qtbot.waitUntil(lambda: kept.keeper.is_idle)
@@ -170,7 +170,7 @@ def test_only_merges_that_are_kept_are_promised(kept: Kept) -> None:
 
 
 def test_old_trainings_go(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     for merges in (5, 10, 15):
         kept.state.change(run=trained(random_counts(2), merges))
         kept.wait()
@@ -183,7 +183,7 @@ def test_old_trainings_go(kept: Kept) -> None:
 
 
 def test_a_damaged_training_costs_the_training_only(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "keep me")
     kept.state.change(run=trained(random_counts(2), 30))
     kept.wait()
@@ -200,7 +200,7 @@ def test_a_damaged_training_costs_the_training_only(kept: Kept) -> None:
 
 
 def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     assert kept.keeper.is_kept
@@ -221,7 +221,7 @@ def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path)
 
 
 def test_what_was_saved_is_kept_once_its_file_is_gone(kept: Kept, tmp_path: Path) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.state.path = tmp_path / "my.wpstudio"
     kept.state.saved.emit()
@@ -233,7 +233,7 @@ def test_what_was_saved_is_kept_once_its_file_is_gone(kept: Kept, tmp_path: Path
 
 
 def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "typed in the last step")
     text = kept.document.text
     kept.keeper.close()
@@ -242,7 +242,7 @@ def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
 
 
 def test_forgotten_and_closed_nothing_is_left(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     type_text(kept, "b")
@@ -252,7 +252,7 @@ def test_forgotten_and_closed_nothing_is_left(kept: Kept) -> None:
 
 
 def test_the_living_ones_work_is_not_offered(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     assert kept.found() == []
@@ -261,7 +261,7 @@ def test_the_living_ones_work_is_not_offered(kept: Kept) -> None:
 
 
 def test_what_is_restored_goes_on_being_kept(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.state.change(run=trained(random_counts(2), 30))
     kept.wait()
@@ -285,7 +285,7 @@ def test_what_is_restored_goes_on_being_kept(kept: Kept) -> None:
 
 
 def test_a_finished_run_is_written_once_beside_others(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     first, second = (replace(trained(random_counts(2), merges), number=merges) for merges in (20, 30))
     kept.state.change(run=first)
     kept.wait()
@@ -299,7 +299,7 @@ def test_a_finished_run_is_written_once_beside_others(kept: Kept) -> None:
 
 def saved_project(kept: Kept, path: Path) -> tuple[Run, ...]:
     """Return the two runs of a project that was saved, and is shown."""
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     runs = tuple(replace(trained(random_counts(2), merges), number=number) for number, merges in enumerate((20, 30)))
     kept.state.view = View(tabs=tuple(map(RunTab, range(3))))
     kept.state.change(run=runs[0], others=runs[1:])
@@ -377,7 +377,7 @@ def test_of_a_saved_run_that_went_on_the_saved_merges_come_back(kept: Kept, tmp_
 
 
 def test_a_closed_run_goes(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     first, second = (replace(trained(random_counts(2), merges), number=merges) for merges in (20, 30))
     kept.state.change(run=first, others=(second,))
     kept.wait()
@@ -400,7 +400,7 @@ def test_a_key_press_costs_less_than_a_millisecond(kept: Kept) -> None:
 
 
 def test_damaged_work_is_reported_and_set_aside(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     kept.crash()
@@ -427,7 +427,7 @@ def test_an_empty_folder_of_long_ago_goes_a_new_one_stays(tmp_path: Path) -> Non
 
 
 def test_refused_it_is_gone(kept: Kept) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     kept.crash()
@@ -451,7 +451,7 @@ def test_text_and_training_of_one_step_lie_in_one_folder(kept: Kept, monkeypatch
 
 
 def test_what_is_typed_while_it_is_saved_is_still_kept(kept: Kept, tmp_path: Path) -> None:
-    kept.document.load_sample("course-en.txt")
+    kept.show_course()
     type_text(kept, "a")
     kept.wait()
     being_saved = content_of(kept.state.capture())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +19,24 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableView, QTreeWidg
 import wordpiece_studio
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.session.samples import sample_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of
-from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
+from wordpiece_studio.training.reference import (
+    Corpus,
+    Pair,
+    best_pair,
+    corpus_of,
+    count,
+    count_pairs,
+    count_symbols,
+    join,
+    likelihood,
+    merge,
+    pair_values,
+    score,
+    split,
+)
 from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, help_pages, help_sections
 from wordpiece_studio.ui.training_bar import FurtherDialog
@@ -145,6 +163,41 @@ def test_the_numbers_of_the_introduction_are_those_of_the_sample() -> None:
         )
     page_text = " ".join(page("what-is-wordpiece").read_text("utf-8").split())
     assert [words for words in said if words not in page_text] == []
+
+
+def test_the_mistake_of_the_course_and_the_code_lengths_are_computed() -> None:
+    corpus = corpus_of(Counter(resource_path("samples/hug.txt").read_text(encoding="utf-8").split()))
+    for pair in (("##g", "##s"), ("h", "##u")):
+        corpus = [(merge(symbols, *pair, join(*pair)), times) for symbols, times in corpus]
+    pairs, symbols, said = count_pairs(corpus), count_symbols(corpus), []
+    for left, right in (("hu", "##g"), ("hu", "##gs")):
+        n, product = pairs[left, right], symbols[left] * symbols[right]
+        said.append(f"{n}/({symbols[left]} × {symbols[right]}) = {Fraction(n, product)}")
+    assert best_pair(pair_values(pairs, symbols, score)) == ("hu", "##gs")
+
+    words = corpus_of(dict.fromkeys(["low", "lower", "newest", "widest"], 1))
+    pairs, symbols = count_pairs(words), count_symbols(words)
+    said.append(f"their {sum(symbols.values())} symbols take {bits(words):.2f} bits")
+    shortest = min(map(partial(bits_after, words), pairs))
+    for objective, name in ((score, "the score merges"), (likelihood, "likelihood and count merge")):
+        pair = best_pair(pair_values(pairs, symbols, objective))
+        said.append(f"{name} `{' '.join(pair)}`, and they take {bits_after(words, pair):.2f} bits")
+    assert best_pair(pair_values(pairs, symbols, count)) == pair
+    assert bits_after(words, pair) == shortest
+    page_text = " ".join(page("what-is-wordpiece").read_text("utf-8").split())
+    assert [words for words in said if words not in page_text] == []
+    note = next(note.text for note in sample_project("traditional-chinese-article").view.notes if note.step == 2)
+    assert all(number in note for number in re.findall(r"\d+\.\d\d", " ".join(said)))
+
+
+def bits(corpus: Corpus) -> float:
+    """Return the length of a text whose symbols have codes of the best length."""
+    counts = count_symbols(corpus).values()
+    return sum(n * math.log2(sum(counts) / n) for n in counts)
+
+
+def bits_after(corpus: Corpus, pair: Pair) -> float:
+    return bits([(merge(symbols, *pair, join(*pair)), times) for symbols, times in corpus])
 
 
 def codes(tokens: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,20 +16,11 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileRow, FileState
 from wordpiece_studio.session.document import Opened, Reading, TextFile, Undecodable, is_about_decoding, read_text_file
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.session.samples import (
-    document_project,
-    document_titles,
-    first_sentence,
-    sample,
-    samples,
-    text_offered,
-)
+from wordpiece_studio.session.samples import document_titles, first_sentence, sample_project, samples, text_offered
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.contents import note_agreed
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import (
     LONGEST_NAMED,
@@ -50,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
-    from wordpiece_studio.ui.controllers.training_controller import TrainingController
 
 _log = logging.getLogger(__name__)
 _MOST_NAMED = 3
@@ -61,10 +50,9 @@ _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet 
 class CorpusController(Controller):
     """Opens and saves. What is in no file is never replaced without asking."""
 
-    def __init__(self, window: Workspace, project: ProjectController, training: TrainingController) -> None:
+    def __init__(self, window: Workspace, project: ProjectController) -> None:
         super().__init__(window)
         self._project = project
-        self._training = training
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._suggested_text = window.tokenization_pane.text
         self._awaits_preview = self._lends_first_line = False  # until the live text is edited
@@ -198,48 +186,29 @@ class CorpusController(Controller):
         if self._undo is not None and banner.act is self._undo:
             banner.clear()
 
-    @command(choices=lambda self: (MenuChoice(it.name, menu_text(it.title), group=it.group) for it in samples()))
+    @command(choices=lambda self: (MenuChoice(name, menu_text(title), group=use) for name, title, use in samples()))
     def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
-        is_document = name in document_titles()
-        take = partial(self._show_document if is_document else self.load_sample, name)
-        self._project.when_safe(take, keeps_run=not is_document)
-
-    def _show_document(self, name: str) -> None:
-        self._session.opening.stop()
-        project, pane = document_project(name), self._window.tokenization_pane
-        self._window.project.show_sample(project)
-        self._suggested_text = pane.text
-        pane.ask_nothing()
-        pane.offer_text(text_offered(name))
-        self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
+        """Show a sample in place of everything, when all of the user's is safe."""
+        self._project.when_safe(partial(self.load_sample, name))
 
     def load_sample(self, name: str) -> None:
         self._session.opening.stop()
-        with reported(self._messages.show_error):
-            self._window.project.detach()
-            self._document.load_sample(name)
-            chosen, settings = sample(name), self._session.settings
-            self._session.take_corpus(chosen.title, is_sample=True)
-            self._session.counting.set_pipeline(
-                resolve_normalizer(chosen.normalizer), resolve_pre_tokenizer(chosen.pre_tokenizer)
-            )
-            config = replace(
-                settings.valid_config(), objective=chosen.objective, vocab_size=chosen.size or None, min_frequency=0
-            )
-            settings.set_config(config)
-            settings.suggestion.withdraw()
-            self._window.tokenization_pane.ask_nothing()
-            self._suggest_text(chosen.sentence)
-            self._training.train_automatically(chosen.step)
+        project, pane, own = sample_project(name), self._window.tokenization_pane, self._own_live_text()
+        self._window.project.show_sample(project)
+        self._suggested_text = pane.text
+        pane.ask_nothing()
+        pane.offer_text(text_offered(name) or own)
+        if name in document_titles():
+            self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
 
     def _begin_empty(self) -> None:
+        own = self._own_live_text()
         self._session.opening.stop()
         self._document.clear()
         self._session.take_corpus(self.tr("Untitled"))
         self._window.project.clear()
-        self._lends_first_line = not self._is_live_text_own()
-        self._lend_first_line()
+        self._suggested_text, self._lends_first_line = "", True
+        self._window.tokenization_pane.offer_text(own)
         self.add_text()
 
     # -- what was opened
@@ -304,16 +273,17 @@ class CorpusController(Controller):
             self._suggest_text(first_sentence(text))
 
     def _lend_first_line(self) -> None:
-        self._lends_first_line = self._lends_first_line and not self._is_live_text_own()
+        self._lends_first_line = self._lends_first_line and not self._own_live_text()
         if self._lends_first_line:
             self._suggested_text = first_sentence(self._document.text.lstrip().partition("\n")[0])
             self._window.tokenization_pane.set_text(self._suggested_text)
 
-    def _is_live_text_own(self) -> bool:
-        return self._window.tokenization_pane.text not in (self._suggested_text, "")
+    def _own_live_text(self) -> str:
+        text = self._window.tokenization_pane.text
+        return "" if text == self._suggested_text else text
 
     def _suggest_text(self, text: str) -> None:
-        pane, is_own = self._window.tokenization_pane, self._is_live_text_own()
+        pane, is_own = self._window.tokenization_pane, bool(self._own_live_text())
         if text:
             self._suggested_text = text
         if is_own:

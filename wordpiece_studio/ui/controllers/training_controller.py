@@ -59,7 +59,6 @@ class TrainingController(Controller):
         self._bar = window.bar
         self._banner = window.notices.training
         self._wants_one_merge = False  # begin paused and learn one merge
-        self._next_is_automatic = True
         self._is_repeated = False  # the user knows that there is such a run
         self._step_wanted: int | None = None  # where to go when the run has ended
         self._selection_wanted: Selection | None = None  # and what to select there
@@ -92,17 +91,12 @@ class TrainingController(Controller):
         self._show_state()
 
     def _on_session_corpus_taken(self) -> None:
-        if not self._session.is_sample:
-            self._banner.clear()  # it is about the previous corpus
-            if not self._model.origin.is_wanted:  # its run is dropped
-                self._request.cancel()
-                self._wants_one_merge = False
-                self._step_wanted = None
+        self._banner.clear()  # it is about the previous corpus
+        if not self._model.origin.is_wanted:  # its run is dropped
+            self._request.cancel()
+            self._wants_one_merge = False
+            self._step_wanted = None
         self._show_state()
-
-    def train_automatically(self, step: int | None = None) -> None:
-        """Train the corpus without having been asked, then show `step`; None is the last one."""
-        self._wait_for_counts(is_automatic=True, step=step)
 
     def learn_first_merge(self) -> None:
         self._wait_for_counts(wants_one_merge=True)
@@ -245,12 +239,8 @@ class TrainingController(Controller):
 
     # -- waiting for counts
 
-    def _wait_for_counts(
-        self, *, is_automatic: bool = False, wants_one_merge: bool = False, step: int | None = None,
-        is_repeated: bool = False,
-    ) -> None:  # fmt: skip
-        self._is_repeated = is_repeated
-        self._next_is_automatic, self._wants_one_merge, self._step_wanted = is_automatic, wants_one_merge, step
+    def _wait_for_counts(self, *, wants_one_merge: bool = False, is_repeated: bool = False) -> None:
+        self._is_repeated, self._wants_one_merge, self._step_wanted = is_repeated, wants_one_merge, None
         self._banner.clear()
         self._request.ask()
         self._show_state()
@@ -299,7 +289,7 @@ class TrainingController(Controller):
     def _show_trained(self, counts: WordCounts, config: TrainingConfig) -> bool:
         """Show the run of the user's that this training would repeat, unless it is to be; return whether there is."""
         found = self._session.runs.trained_on(counts, config)
-        if found is None or not found.origin.is_wanted or self._is_repeated or self._next_is_automatic:
+        if found is None or not found.origin.is_wanted or self._is_repeated:
             return False
         self._session.show_repeated(found)
         words = self.tr("Run {run} was trained with the same corpus and settings.").format(run=found.letter)
@@ -331,8 +321,7 @@ class TrainingController(Controller):
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
         self.live.forget_change()
-        origin = self._session.origin(is_wanted=not self._next_is_automatic)
-        self._model.start(counts, config, paused=one_merge, origin=origin)
+        self._model.start(counts, config, paused=one_merge, origin=self._session.origin(is_wanted=True))
         if one_merge:
             self._step_wanted = -1
 

