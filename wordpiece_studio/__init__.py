@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.held_out import divided_corpus as divided_corpus
     from wordpiece_studio.evaluation.held_out import held_out_figures as held_out_figures
     from wordpiece_studio.evaluation.held_out import held_out_text as held_out_text
+    from wordpiece_studio.evaluation.sizes import SizeAdvice as SizeAdvice
+    from wordpiece_studio.evaluation.sizes import SizeFigures as SizeFigures
+    from wordpiece_studio.evaluation.sizes import SizeRule as SizeRule
+    from wordpiece_studio.evaluation.sizes import Sweep as Sweep
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer as LibraryTokenizer
     from wordpiece_studio.libraries.library_tokenizer import Segmentation as Segmentation
     from wordpiece_studio.libraries.library_training import LibraryProgress as LibraryProgress
@@ -61,6 +65,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.libraries.library_training import Repetition as Repetition
     from wordpiece_studio.libraries.library_training import train_library as train_library
     from wordpiece_studio.libraries.library_training import train_peer as train_peer
+    from wordpiece_studio.libraries.sweep import sweep as sweep
     from wordpiece_studio.storage.adapted_vocabulary import save_extension as save_extension
     from wordpiece_studio.storage.adapted_vocabulary import save_pruning as save_pruning
     from wordpiece_studio.storage.bpe_files import write_bpe_files as write_bpe_files
@@ -129,10 +134,12 @@ _HOMES = {
     "evaluation.extension": "Effect Extension Proposal Pruning extend prune",
     "evaluation.figures": "Evaluation TokenizerFigures evaluate",
     "evaluation.held_out": "DividedCorpus HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text",
+    "evaluation.sizes": "SizeAdvice SizeFigures SizeRule Sweep",
     "libraries.library_tokenizer": "LibraryTokenizer Segmentation",
     "libraries.library_training": (
         "LibraryProgress LibraryRun LibraryTrainingStopped Repetition train_library train_peer"
     ),
+    "libraries.sweep": "sweep",
     "storage.adapted_vocabulary": "save_extension save_pruning",
     "storage.bpe_files": "write_bpe_files",
     "storage.saved_runs": "load_project",

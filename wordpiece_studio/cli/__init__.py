@@ -50,6 +50,9 @@ _COMMANDS = {
         "evaluate",
         "Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges.",
     ),
+    "sweep": (
+        "sweep", "Compare vocabularies of many sizes and methods on text not trained on, and say which size to take."
+    ),
     "extend": (
         "extend",
         "Find the tokens that a vocabulary lacks for the texts of a domain, show what adding them gains, and add them.",

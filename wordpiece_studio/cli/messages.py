@@ -185,7 +185,7 @@ class _Bars:
 
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error as one line; settings and advice refer to the command's options."""
-    has_options = command in ("train", "count", "encode", "lint", "evaluate", "compare")
+    has_options = command in ("train", "count", "encode", "lint", "evaluate", "compare", "sweep")
     advice = (_advice_with_options(command) if has_options else _ADVICE_WITHOUT).get(
         error.advice_template, error.advice
     )

@@ -1,0 +1,84 @@
+"""What three rules advise, told by hand; and the page."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.sizes import SizeFigures, Sweep, checked_sizes, spaced_sizes
+from wordpiece_studio.evaluation.sweep_page import sweep_html
+
+SIZES = (1000, 2000, 4000, 8000)
+
+
+def fold(
+    tokens: tuple[int, ...], bits: tuple[int, ...], frequent: tuple[int, ...] = (100, 96, 95, 94), add: int = 0
+) -> tuple[SizeFigures, ...]:
+    rows = zip(SIZES, tokens, bits, frequent, strict=True)
+    return tuple(
+        SizeFigures(size, 100, 1000, made + add, 0, coded + add, size * 8.0, often, 100)
+        for size, made, coded, often in rows
+    )
+
+
+A = fold((200, 150, 144, 140), (90_000, 50_000, 45_000, 44_000))
+B = fold((200, 150, 144, 140), (90_000, 50_000, 45_000, 44_000), add=4)
+SWEEP = Sweep(SIZES, {"one": (A, B), "two": (B, A), "<b>": (A, A)}, 2000, ("bert-cased", "bert"))
+
+
+def test_the_rules() -> None:
+    assert SWEEP.saved_by_doubling("<b>")[:3].tolist() == pytest.approx([0.25, 0.04, 1 - 140 / 144])
+    # 90 + 8, 50 + 16, 45 + 32 and 44 + 64 thousand bits, the text twice as it is twice as long as a fold
+    assert (SWEEP.mean("<b>", "description_kilobytes") * 8).tolist() == [188, 116, 122, 152]
+    assert {(each.rule, each.size, each.is_at_edge) for each in SWEEP.advice} == {
+        ("description", 2000, False), ("frequency", 4000, False), ("doubling", 2000, False),
+    }  # fmt: skip
+    assert SWEEP.conclusions()[0].startswith("The rules disagree on one: shortest description, 2,000 tokens; 95% occur")
+
+
+def test_rules_that_hold_for_no_size_or_at_an_end() -> None:
+    rows = fold((200, 100, 50, 25), (90_000, 80_000, 70_000, 10_000), frequent=(94, 90, 80, 70))
+    found = Sweep(SIZES, {"one": (rows,)}, 1000, ("none", "bert"))
+    assert [(each.size, each.is_at_edge) for each in found.advice] == [(8000, True), (None, False), (None, False)]
+    said = " ".join(found.conclusions())
+    assert "95% occur 100 times, none of these sizes" in said
+    assert "8,000 tokens is the largest size measured" in said
+    assert found.best("frequency") is None
+    assert found.as_good() == {}  # of one fold
+    assert "±" not in " ".join(found.rows("one")[1])
+
+
+def test_the_best_method_stands_with_those_that_may_be_as_good() -> None:
+    assert SWEEP.best() == ("<b>", 2000)
+    differences = SWEEP.as_good()
+    assert {name: each.may_be_zero for name, each in differences.items()} == {"one": True, "two": True}
+    assert "the difference may be 0" in SWEEP.conclusions()[-1]
+    row = SWEEP.rows("one")[2]
+    assert row[:2] == ["2,000", "1.520 ± 0.028"]
+    assert row[-1] == "shortest description, doubling saves under 5%"
+
+
+@pytest.mark.parametrize("given", ["", "a", "1000..", "..5", "9..3", "0..3", "5..5", [], [0], [2.5], "1,,2", None])
+def test_invalid_sizes_are_refused(given: object) -> None:
+    with pytest.raises(StudioError, match="Invalid sizes"):
+        checked_sizes(given)  # type: ignore[arg-type]
+
+
+def test_sizes_are_evenly_spaced() -> None:
+    assert checked_sizes(" 1000 .. 64000 ") == range(1000, 64001)
+    assert spaced_sizes(1000, 64000)[::3] == (1000, 4000, 16000, 64000)
+    assert spaced_sizes(1214, 1216) == (1214, 1216)
+    assert spaced_sizes(1, 3) == (1, 2, 3)
+
+
+def test_the_page_is_one_file_with_all_text_escaped() -> None:
+    page = sweep_html(SWEEP, "<script>alert('\x1b')</script>&")
+    ElementTree.fromstring(page.removeprefix("<!doctype html>\n").replace("&emsp;", " "))  # well formed
+    assert not re.search(r"<script|<b>|\x1b|https?://|url\(|src=|@import", page)
+    assert page.count("<svg viewBox") == 5
+    assert "unknown tokens: 0.00% throughout" in page
+    assert page.count("<polygon") >= 2
+    assert "The rules disagree on &lt;b&gt;" in page

@@ -1,0 +1,465 @@
+"""Which size a vocabulary should have: its figures over the size, and what three rules advise.
+
+A corpus is divided into folds. Vocabularies are trained on the others of them and measured on the one left out, each
+size by longest match with all the tokens it has, as it will be used. So there is a mean for each size, with a standard
+deviation. Not here: how vocabularies of many sizes come from one training (`libraries.sweep`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import operator
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.coding import ANY_CHARACTER_BITS, Spelling, code_bits
+from wordpiece_studio.evaluation.folds import Difference, difference
+from wordpiece_studio.evaluation.usage import EncodedWords, Usage, encoded_words, parts_encoded, usage_in
+from wordpiece_studio.system.arrays import slices
+from wordpiece_studio.tokenizer.encoding import LibraryEncoder
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.held_out import DividedCorpus, Watch
+    from wordpiece_studio.tokenizer.encoding import Encoder
+
+RuleName = Literal["description", "frequency", "doubling"]
+USUAL_SIZES, NUMBER_OF_SIZES = "1000..64000", 10
+FREQUENT, FREQUENT_SHARE, LEAST_SAVING = 100, 0.95, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class SizeFigures:
+    """What a vocabulary of one size makes of the fold that it was not trained on.
+
+    Attributes
+    ----------
+    size
+        How many tokens the vocabulary has.
+    words, characters
+        Of the fold, in code points, white space included.
+    tokens, unknown
+        How many tokens the fold becomes, and how many of them are the unknown token.
+    bits
+        How many bits these tokens take in the code that was learned, see `coded_bits`.
+    vocabulary_bits
+        How many bits it takes to spell the vocabulary, see `vocabulary_bits`.
+    frequent
+        How many of the tokens that words are made of occur 100 times or more in what was trained on.
+    pieces
+        How many such tokens there are.
+    """
+
+    size: int
+    words: int
+    characters: int
+    tokens: int
+    unknown: int
+    bits: float
+    vocabulary_bits: float
+    frequent: int
+    pieces: int
+
+    @property
+    def tokens_per_word(self) -> float:
+        """Tokens divided by words."""
+        return self.tokens / self.words
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of tokens that are the unknown one."""
+        return self.unknown / self.tokens if self.tokens else 0.0
+
+    @property
+    def bits_per_character(self) -> float:
+        """The bits of the tokens divided by the characters of the fold."""
+        return self.bits / self.characters if self.characters else math.nan
+
+    @property
+    def frequent_share(self) -> float:
+        """The share of the vocabulary, special tokens aside, that occurs 100 times or more."""
+        return self.frequent / self.pieces if self.pieces else 0.0
+
+
+def spelling_of(tokenizer: Encoder) -> Spelling:
+    """Return how the tokens of a vocabulary are spelled; those of a library are, with the marks that they have."""
+    if isinstance(tokenizer, Tokenizer):
+        found = tokenizer.vocabulary
+        special = (*found.special_tokens, *found.user_tokens)
+        return Spelling.of(found.tokens, special, found.continuing_subword_prefix, found.end_of_word_suffix or "")
+    special = tuple(getattr(tokenizer, "special_tokens", ())) or tuple(tokenizer.roles.values())
+    return Spelling.of(tokenizer.tokens, special, "", getattr(tokenizer, "end_of_word_suffix", ""))
+
+
+def size_figures(
+    tokenizer: Encoder,
+    fold: DividedCorpus,
+    lines: Callable[[bool], Iterable[str]],
+    watch: Watch,
+    spelling: Spelling | None = None,
+) -> SizeFigures:
+    """Return the figures of a tokenizer that was trained on the rest of a corpus.
+
+    `lines` are those that are held out, or the others, for a library that finds words itself. `spelling` is that of all
+    tokens of a training of which the tokenizer has the first, if it is known.
+    """
+    held, size = fold.held_out, len(tokenizer)
+    spelling = spelling_of(tokenizer) if spelling is None else spelling
+    trained, _ = _usage(tokenizer, fold.rest, lines, watch)
+    judged, unknown_words = _usage(tokenizer, held.counts, lines, watch, is_held_out=True)
+    frequencies, tokens = judged.frequencies.copy(), judged.tokens + held.special_tokens
+    for token, count in held.spelled_out.items():
+        if (token_id := tokenizer.id_of(token)) is not None:
+            frequencies[token_id] += count
+    unknown_id = tokenizer.id_of(tokenizer.unk_token or "")
+    unknown = judged.unknown_occurrences if unknown_id is None else int(frequencies[unknown_id])
+    bits = code_bits(frequencies, trained.frequencies, size)
+    if isinstance(tokenizer, Tokenizer):  # an unknown word is spelled beside its token
+        words = [word for word, _ in unknown_words]
+        bits += spelling.bits_of_unknown(words, np.array([count for _, count in unknown_words], np.int64))
+    else:  # an unknown token stands for a character
+        bits += unknown * (ANY_CHARACTER_BITS + spelling.symbol_bits)
+    is_piece = np.zeros(len(trained.frequencies), np.bool_)
+    is_piece[:size] = spelling.lengths[:size] >= 0
+    return SizeFigures(
+        size, words=held.words, characters=held.characters, tokens=tokens, unknown=unknown, bits=bits,
+        vocabulary_bits=spelling.bits(size), frequent=int((trained.frequencies[is_piece] >= FREQUENT).sum()),
+        pieces=int(is_piece.sum()),
+    )  # fmt: skip
+
+
+def _usage(
+    tokenizer: Encoder,
+    counts: WordCounts,
+    lines: Callable[[bool], Iterable[str]],
+    watch: Watch,
+    *,
+    is_held_out: bool = False,
+) -> tuple[Usage, list[tuple[str, int]]]:
+    """Return the tokens of words, and the words that are unknown, with their counts."""
+    unknown: list[tuple[str, int]] = []
+    unknown_id = tokenizer.id_of(tokenizer.unk_token or "")
+
+    def watched(parts: Iterable[EncodedWords]) -> Iterator[EncodedWords]:
+        for part in parts:
+            if watch.is_stopped():
+                raise CountingStopped
+            ids, ends, words, weights = part
+            is_one = np.diff(ends, prepend=0) == 1
+            is_one[is_one] = ids[ends[is_one] - 1] == (NO_ID if unknown_id is None else unknown_id)
+            unknown.extend((words[place], int(weights[place])) for place in np.flatnonzero(is_one).tolist())
+            yield part
+
+    if isinstance(tokenizer, LibraryEncoder) and tokenizer.reading is None:
+        found: Counter[tuple[str, tuple[int, ...]]] = Counter()
+        for word, ids, count in tokenizer.count_words(lines(is_held_out)):
+            found[word, ids] += count
+        pairs, weights = [*found], np.fromiter(found.values(), np.int64, len(found))
+        parts = (encoded_words((ids for _, ids in pairs[part]), (), weights[part]) for part in slices(len(pairs)))
+        return usage_in(tokenizer, parts), unknown
+    return usage_in(tokenizer, watched(parts_encoded(tokenizer, counts))), unknown
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRule:
+    """A rule that advises a size: what it asks, and who says so."""
+
+    name: RuleName
+    title: str
+    meaning: str
+    source: str
+
+
+RULES: tuple[SizeRule, ...] = (
+    SizeRule(
+        "description",
+        "shortest description",
+        "the corpus in the code that was learned and the vocabulary spelled out take the fewest bits together",
+        "Rissanen 1978, Modeling by shortest data description",
+    ),
+    SizeRule(
+        "frequency",
+        "95% occur 100 times",
+        "the largest vocabulary of which 95% of the tokens occur 100 times or more where it was trained",
+        "Gowda and May 2020, Finding the Optimal Vocabulary Size for Neural Machine Translation",
+    ),
+    SizeRule(
+        "doubling",
+        "doubling saves under 5%",
+        "the size from which a vocabulary of twice the size saves less than 5% of the tokens",
+        "a rule of thumb",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeAdvice:
+    """What a rule advises for a method.
+
+    Attributes
+    ----------
+    rule, method
+        The names of both.
+    size
+        The size, one of those that were measured; None if the rule holds for none of them.
+    is_at_edge
+        Whether it is the smallest or the largest of them, so that sizes beyond may be better.
+    """
+
+    rule: RuleName
+    method: str
+    size: int | None
+    is_at_edge: bool = False
+
+
+FIGURES: dict[str, tuple[str, str]] = {
+    "tokens_per_word": ("tokens per word", "{:.3f}"),
+    "bits_per_character": ("bits per character", "{:.3f}"),
+    "vocabulary_kilobytes": ("vocabulary cost, kB", "{:,.1f}"),
+    "description_kilobytes": ("description length, kB", "{:,.1f}"),
+    "frequent_share": ("tokens seen 100 times or more", "{:.1%}"),
+    "unknown_share": ("unknown tokens", "{:.2%}"),
+}  # of each size: the title, and how it is written
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The figures of vocabularies by method, fold and size; and which sizes three rules advise.
+
+    Attributes
+    ----------
+    sizes
+        The sizes, ascending: those which every method reaches in every fold.
+    methods
+        By the name of each method, the figures of each fold by size.
+    characters
+        How many characters the corpus has.
+    words_of
+        The normalizer and the pre-tokenizer that decide what a word is.
+    """
+
+    sizes: tuple[int, ...]
+    methods: Mapping[str, tuple[tuple[SizeFigures, ...], ...]]
+    characters: int
+    words_of: tuple[str, str]
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {', '.join(self.methods)}; {len(self.sizes)} sizes, {self.folds} folds>"
+
+    @property
+    def folds(self) -> int:
+        """How many folds there are; 1 if a single part was held out."""
+        return len(next(iter(self.methods.values())))
+
+    def values(self, method: str, figure: str) -> NDArray[np.float64]:
+        """Return a figure of a method, float64 of shape (n_folds, n_sizes).
+
+        Beside the figures of `SizeFigures` there are ``vocabulary_kilobytes``, and ``description_kilobytes``: what all
+        of the corpus would take at the bits per character of the fold, and the vocabulary once.
+        """
+        found = self.methods[method]
+        if figure == "vocabulary_kilobytes":
+            return self.values(method, "vocabulary_bits") / 8000
+        if figure == "description_kilobytes":
+            text = self.values(method, "bits_per_character") * (self.characters / 8000)
+            return text + self.values(method, "vocabulary_kilobytes")
+        return np.array([[getattr(each, figure) for each in fold] for fold in found], np.float64)
+
+    def mean(self, method: str, figure: str) -> NDArray[np.float64]:
+        """Return the mean of a figure over the folds, float64 of shape (n_sizes,)."""
+        mean: NDArray[np.float64] = self.values(method, figure).mean(axis=0)
+        return mean
+
+    def deviation(self, method: str, figure: str) -> NDArray[np.float64]:
+        """Return the standard deviation of a figure over the folds, float64 of shape (n_sizes,); 0 for one fold."""
+        values = self.values(method, figure)
+        return values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(len(self.sizes))
+
+    @property
+    def advice(self) -> tuple[SizeAdvice, ...]:
+        """What each rule advises for each method."""
+        return tuple(self._advised(method, rule.name) for rule in RULES for method in self.methods)
+
+    def advised(self, rule: str, method: str) -> int | None:
+        """Return the size that a rule advises for a method; None if the rule holds for none of the sizes."""
+        return next(each.size for each in self.advice if (each.rule, each.method) == (rule, method))
+
+    def _advised(self, method: str, rule: RuleName) -> SizeAdvice:
+        place = self._place(method, rule)
+        if place is None:
+            return SizeAdvice(rule, method, None)
+        # Of the doubled sizes the largest is no edge: beyond it, nothing is known to be better.
+        edges = {0} if rule == "doubling" else {0, len(self.sizes) - 1}
+        return SizeAdvice(rule, method, self.sizes[place], place in edges)
+
+    def _place(self, method: str, rule: RuleName) -> int | None:
+        if rule == "description":
+            return int(np.argmin(self.mean(method, "description_kilobytes")))
+        if rule == "frequency":
+            holds = np.flatnonzero(self.mean(method, "frequent_share") >= FREQUENT_SHARE)
+            return int(holds[-1]) if len(holds) else None
+        saved = self.saved_by_doubling(method)
+        known = np.flatnonzero(~np.isnan(saved))
+        little = saved[known] < LEAST_SAVING
+        if not len(known) or not little[-1]:
+            return None
+        much = np.flatnonzero(~little)
+        return int(known[much[-1] + 1 if len(much) else 0])
+
+    def saved_by_doubling(self, method: str) -> NDArray[np.float64]:
+        """Return the share of tokens that a vocabulary of twice the size saves, float64 of shape (n_sizes,).
+
+        Between sizes, tokens follow a line over the logarithm of the size; where twice the size is beyond the largest,
+        it is not a number.
+        """
+        sizes, tokens = np.log(self.sizes), self.mean(method, "tokens")
+        doubled = np.interp(sizes + math.log(2), sizes, tokens, right=math.nan)
+        found: NDArray[np.float64] = 1 - doubled / tokens
+        return found
+
+    def best(self, rule: RuleName = "description") -> tuple[str, int] | None:
+        """Return the method with the shortest description at the size that a rule advises for it, and that size."""
+        sizes = {each.method: each.size for each in self.advice if each.rule == rule and each.size is not None}
+        lengths = {
+            method: self.mean(method, "description_kilobytes")[self.sizes.index(size)] for method, size in sizes.items()
+        }
+        method = min(lengths, key=lengths.__getitem__, default=None)
+        return None if method is None else (method, sizes[method])
+
+    def as_good(self, rule: RuleName = "description") -> dict[str, Difference]:
+        """Return, of each other method, by how many kB its description is longer than the best one's.
+
+        Each is taken at the size advised for it; nothing is returned of a single fold.
+        """
+        best = self.best(rule)
+        if best is None or self.folds < 2:
+            return {}
+        sizes = {each.method: each.size for each in self.advice if each.rule == rule and each.size is not None}
+        lengths = {
+            method: self.values(method, "description_kilobytes")[:, self.sizes.index(size)].tolist()
+            for method, size in sizes.items()
+        }
+        return {name: difference(each, lengths[best[0]]) for name, each in lengths.items() if name != best[0]}
+
+    def rows(self, method: str) -> list[list[str]]:
+        """Return the figures of a method as a table: rows of cells, the first the titles, then one for each size.
+
+        A mean stands with the standard deviation, in the last column which rules advise the size.
+        """
+        found = [["size", *(title for title, _ in FIGURES.values()), "advised by"]]
+        columns = [(self.mean(method, name), self.deviation(method, name), text) for name, (_, text) in FIGURES.items()]
+        for place, size in enumerate(self.sizes):
+            by = (rule.title for rule in RULES if self.advised(rule.name, method) == size)
+            cells = (
+                text.format(mean[place]) + (f" ± {text.format(sd[place])}" if self.folds > 1 else "")
+                for mean, sd, text in columns
+            )
+            found.append([f"{size:,}", *cells, ", ".join(by)])
+        return found
+
+    def conclusions(self) -> list[str]:
+        """Return what follows, in sentences: where rules disagree, and which method has the shortest description."""
+        found = []
+        for method in self.methods:
+            advice = [each for each in self.advice if each.method == method]
+            said = (
+                f"{rule.title}, {'none of these sizes' if each.size is None else f'{each.size:,} tokens'}"
+                for rule, each in zip(RULES, advice, strict=True)
+            )
+            verb = "agree" if len({each.size for each in advice}) == 1 else "disagree"
+            found.append(f"The rules {verb} on {method}: {'; '.join(said)}.")
+            found += [
+                f"For {method}, {each.size:,} tokens is the {'smallest' if each.size == self.sizes[0] else 'largest'} "
+                "size measured: one beyond it may be better."
+                for each in advice
+                if each.is_at_edge
+            ]
+        best = self.best()
+        assert best is not None  # this rule holds for some size
+        shortest = self.mean(best[0], "description_kilobytes")[self.sizes.index(best[1])]
+        found.append(f"The shortest description is that of {best[0]} at {best[1]:,} tokens: {shortest:,.1f} kB.")
+        for name, each in self.as_good().items():
+            size = self.advised("description", name)
+            chance = "; the difference may be 0" if each.may_be_zero else ""
+            interval = f"{each.low:,.1f} to {each.high:,.1f} kB"
+            found.append(
+                f"That of {name} at {size:,} tokens is {each.mean:,.1f} kB longer (95% interval: {interval}){chance}."
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, for JSON: what is not a number is None."""
+        return {
+            "words_of": dict(zip(("normalizer", "pre_tokenizer"), self.words_of, strict=True)),
+            "characters": self.characters,
+            "folds": self.folds,
+            "sizes": list(self.sizes),
+            "methods": {
+                name: {
+                    "figures": {
+                        figure: {"mean": _plain(self.mean(name, figure)), "sd": _plain(self.deviation(name, figure))}
+                        for figure in FIGURES
+                    },
+                    "folds": [[dataclasses.asdict(each) for each in fold] for fold in folds],
+                }
+                for name, folds in self.methods.items()
+            },
+            "advice": [dataclasses.asdict(each) for each in self.advice],
+            "rules": [dataclasses.asdict(rule) for rule in RULES],
+            "best": {rule.name: self.best(rule.name) for rule in RULES},
+            "as_good": {name: dataclasses.asdict(each) for name, each in self.as_good().items()},
+        }
+
+
+def _plain(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def checked_sizes(sizes: str | Iterable[int]) -> tuple[int, ...] | range:
+    """Return sizes in ascending order, or the first and last of a range, from numbers or their text.
+
+    >>> checked_sizes("1000..64000")
+    range(1000, 64001)
+    >>> checked_sizes("2000,1000"), checked_sizes([8, 8, 4])
+    ((1000, 2000), (4, 8))
+    """
+    given = sizes.replace(" ", "") if isinstance(sizes, str) else sizes
+    try:
+        if isinstance(given, str):
+            first, dots, last = given.partition("..")
+            found = [int(each) for each in ((first, last) if dots else given.split(","))]
+            if dots and 0 < found[0] < found[1]:
+                return range(found[0], found[1] + 1)
+            is_right = not dots
+        else:
+            found, is_right = [operator.index(each) for each in given], True
+    except (TypeError, ValueError):
+        found, is_right = [], False
+    if not found or min(found) < 1 or not is_right:
+        what = "Invalid sizes: {value}"
+        raise StudioError(
+            what, "Use two sizes like 1000..64000, or several like 1000,2000,4000.", value=str(sizes)[:50]
+        )
+    return tuple(sorted({*found}))
+
+
+def spaced_sizes(first: int, last: int, number: int = NUMBER_OF_SIZES) -> tuple[int, ...]:
+    """Return sizes from the first to the last, about evenly spaced on a logarithmic scale, rounded to two digits.
+
+    >>> spaced_sizes(1000, 64000)
+    (1000, 1600, 2500, 4000, 6400, 10000, 16000, 25000, 40000, 64000)
+    """
+    places = np.geomspace(first, last, number)[1:-1].tolist()
+    rounded = (round(size, 1 - math.floor(math.log10(size))) for size in map(int, map(round, places)))
+    return tuple(sorted({first, *(size for size in rounded if first < size < last), last}))
