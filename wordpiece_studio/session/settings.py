@@ -56,6 +56,7 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     font_scale: _Percent = 100
     demo_scale: _Percent | None = None  # None: what fits the screen
     train_as_you_type: bool = True
+    animates_merges: bool | None = None  # None: as the system wants it
     play_speed: Annotated[float, msgspec.Meta(ge=0.0, le=1000.0)] = 4.0  # 0 plays any run in half a minute
     window_geometry: _Text = ""  # Qt's own, as base64
     window_size: tuple[_Size, _Size] | None = None  # Qt makes it far too small if the screen is smaller now

@@ -17,6 +17,7 @@ from wordpiece_studio.ui.actions import Menu, command, tr
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
 from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport
 from wordpiece_studio.ui.controllers.help_controller import HelpController
+from wordpiece_studio.ui.controllers.presenting_controller import PresentingController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
 from wordpiece_studio.ui.controllers.rules_controller import RulesController
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
@@ -39,7 +40,7 @@ _log = logging.getLogger(__name__)
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
     VocabularyExport, HistoryExport, ExportController, StepController, RulesController, ViewController, HelpController,
-    VocabularyController,
+    VocabularyController, PresentingController,
 )  # fmt: skip
 _START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
 
@@ -63,6 +64,7 @@ class MainWindow(Workspace):
         self.view_controller = ViewController(self)
         self.help_controller = HelpController(self)
         self.vocabulary_controller = VocabularyController(self)
+        self.presenting_controller = PresentingController(self)
         self.actions_.bind(self)
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
@@ -129,7 +131,7 @@ class MainWindow(Workspace):
                 ["go-to-step: next_merge previous_merge ten_on ten_back first_merge last_merge go_to_step play",
                  Menu(tr("Play&back speed"), "choose_speed"), "show_after"],
                 "changes: next_change previous_change breakpoint: run_to_breakpoint run_back",
-                "bookmark: keep_step compare_step bookmarks",
+                "bookmark: keep_step compare_step bookmarks next_bookmark previous_bookmark return_from_bookmark",
                 "search-history: show_step_row read-code: next_phase previous_phase copy_program",
             ),
             Menu(
@@ -137,7 +139,8 @@ class MainWindow(Workspace):
                 "layout: choose_layout reset_layout",
                 [Menu(tr("&Panes"), [panel.toggle_action for panel in self.docks.panels.values()]),
                  Menu(tr("Text &size"), "larger_text smaller_text normal_text"),
-                 Menu(tr("T&heme"), "choose_theme")],
+                 Menu(tr("T&heme"), "choose_theme"),
+                 Menu(tr("Presentin&g"), "presenting: forward backward blank_screen", "animate_merges")],
                 "fill_pane full_screen",
             ),
             Menu(

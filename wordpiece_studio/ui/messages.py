@@ -45,6 +45,8 @@ class Messages(QObject):
         super().__init__(window)
         self._window = window
         self._open_box: QMessageBox | None = None
+        self._is_quiet = False
+        self._kept: tuple[QMessageBox.Icon, str, str] | None = None  # the latest, until it may be shown
         self._last_fault_time = -_QUIET_SECONDS
         # Queued on purpose: an exception inside a paint event must not open a dialog inside that paint event.
         self.fault_happened.connect(self._on_fault_happened, Qt.ConnectionType.QueuedConnection)
@@ -55,6 +57,13 @@ class Messages(QObject):
 
     def show_information(self, text: str, details: str) -> None:
         self._show(QMessageBox.Icon.Information, text, details)
+
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Keep the latest message back from now on, or show it."""
+        self._is_quiet, kept = is_quiet, self._kept
+        if kept is not None and not is_quiet:
+            self._kept = None
+            self._show(*kept)
 
     # -- faults in the program
 
@@ -87,13 +96,18 @@ class Messages(QObject):
             self.tr("Your corpus and merges are safe. See the log file for details, or use “Copy diagnostics” to "
             "copy everything needed for a report."),
         )  # fmt: skip
+        if box is None:
+            return
         box.setDetailedText(report[-20_000:])
         button = QPushButton(self.tr("Copy diagnostics"), box)
         box.addButton(button, QMessageBox.ButtonRole.ActionRole)
         button.clicked.disconnect()  # this button does not close the box
         button.clicked.connect(self.diagnostics_requested)
 
-    def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox:
+    def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox | None:
+        if self._is_quiet:
+            self._kept = picture, text, details
+            return None
         box = plain_box(self._window, picture, text, details)
         box.addButton(QMessageBox.StandardButton.Ok)
         if self._open_box is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, Qt
+from PySide6.QtCore import QLocale, QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.project_state import ProjectState
@@ -29,6 +29,7 @@ from wordpiece_studio.ui.training_bar import TrainingBar
 from wordpiece_studio.ui.widgets.fields import NUMBERS, FileDrops, RoomArea
 from wordpiece_studio.ui.widgets.layouts import DockArea
 from wordpiece_studio.ui.widgets.pane import Pane, Panel, fill
+from wordpiece_studio.ui.widgets.plain import FittingLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,6 +56,8 @@ _SAME_LINE = 12  # pixels: the height of a line, for the order in which Tab visi
 
 
 class Workspace(QMainWindow):
+    presenting_changed = Signal()
+
     def __init__(self, settings: SettingsStore, theme: Theme, commands_of: Iterable[type]) -> None:
         QLocale.setDefault(NUMBERS)  # before there is any widget, which would take the system's
         super().__init__()
@@ -67,7 +70,11 @@ class Workspace(QMainWindow):
         self.actions_ = Actions(theme, commands_of, self)
         self.bar = TrainingBar(session.settings, self.actions_, self)
         self.run_strip = RunStrip(session, self.actions_, theme, self)
+        self.is_presenting = False
         self._content = QWidget(self)
+        self.caption = FittingLabel(self._content, role="title")  # of the step
+        self.caption.setContentsMargins(_MARGIN, _MARGIN - 2, _MARGIN, _MARGIN - 2)
+        self.caption.hide()
         self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, self._content)
         self._make_panes()
@@ -78,6 +85,13 @@ class Workspace(QMainWindow):
 
     def panes(self) -> tuple[Pane, ...]:
         return tuple(getattr(self, f"{name}_pane") for name in PANES)
+
+    def present(self, is_presenting: bool) -> None:
+        """Show a caption of the step, and neither messages nor notices, from now on; or those again."""
+        self.is_presenting = is_presenting
+        self.notices.set_quiet(is_presenting)
+        self.messages.set_quiet(is_presenting)
+        self.presenting_changed.emit()
 
     # -- what is remembered for the next start
 
@@ -124,7 +138,7 @@ class Workspace(QMainWindow):
         self.notices.keep_free(self.docks.panels["timeline"])
         around = (_MARGIN, 2, _MARGIN, _MARGIN)
         room = fill(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
-        parts = self.bar, self.run_strip, (room, 1)
+        parts = self.bar, self.run_strip, self.caption, (room, 1)
         fill(QVBoxLayout(self._content), *parts)
 
     # -- the order in which Tab visits the controls

@@ -230,6 +230,9 @@ class StepController(Controller):
     def keep_step(self) -> None:
         self._player.stop()
         step = self._model.step  # a running training may go on meanwhile
+        if self._window.is_presenting:
+            self._keep(step, "")
+            return
         label = self.tr("Note for step {step}").format(step=number_text(step))
         LineDialog(
             self.tr("Bookmark this step"), label, merge_words(step, self._model.history), self._window,

@@ -219,7 +219,7 @@ class ViewController(Controller):
         layout = LAYOUTS[values.layout]
         self._window.bar.setVisible(layout.has_bar)
         self._show_run_strip()
-        self._window.notices.set_quiet(not layout.has_bar)
+        self._window.present(not layout.has_bar)
         self._window.history_pane.show_tools(layout.has_tools)
         self._window.theme.set_scale(self.text_size / 100)
         self._docks.take(layout, values.layouts.get(layout.name))
@@ -435,6 +435,9 @@ class ViewController(Controller):
                 return True
             if event.keyCombination() == Qt.Modifier.CTRL | Qt.Key.Key_K:
                 event.ignore()  # in some systems it would delete the rest of the line
+                return True
+            if self._window.is_presenting and event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+                event.ignore()
                 return True
         return super().eventFilter(watched, event)
 

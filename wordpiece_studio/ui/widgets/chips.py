@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -465,6 +465,9 @@ def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing
     return placed
 
 
+_JOINING_MS = 350
+
+
 class ChipFlow(ChipArea[int]):
     """Items from left to right, `gap` pixels apart, in as many lines as they need; a place is the index of an item."""
 
@@ -474,6 +477,8 @@ class ChipFlow(ChipArea[int]):
         self.items: tuple[FlowItem, ...] = ()
         self._rects: list[QRectF] = []
         self._name = ""
+        self.joining = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_JOINING_MS)
+        self.joining.valueChanged.connect(self.viewport().update)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # until there is something to choose
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -566,3 +571,18 @@ class ChipFlow(ChipArea[int]):
         for place, (item, rect) in enumerate(zip(self.items, self._rects, strict=True)):
             painter.setClipRect(rect.adjusted(-1, -1, 1, 1))  # a long one may be clipped
             self._style.paint_item(painter, rect, item, is_current=place == current)
+        if self.joining.state() == QVariantAnimation.State.Running:
+            self._paint_joining(painter, self.joining.currentValue())
+
+    def _paint_joining(self, painter: QPainter, part: float) -> None:
+        """Let the first two chips move together in place of the third, which they become."""
+        chips = [place for place, item in enumerate(self.items) if item.kind == "chip"][:3]
+        if len(chips) < 3:
+            return
+        painter.setClipping(False)
+        left, right, made = (self._rects[place] for place in chips)
+        for rect in self._rects[chips[0] : chips[2] + 1]:
+            painter.fillRect(rect.adjusted(-1, -1, 1, 1), self._theme.surface)
+        ends = made.topLeft(), made.topRight() - QPointF(right.width(), 0)
+        for place, rect, end in zip(chips, (left, right), ends, strict=False):
+            self._style.paint_item(painter, rect.translated((end - rect.topLeft()) * part), self.items[place])

@@ -241,6 +241,7 @@ class ScoreboardPane(Pane):
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self.limit = _FIRST_CANDIDATES
+        self.is_animated = False
         self._chosen: Selection | None = None  # at this step
         self._is_patient = False
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
@@ -326,6 +327,7 @@ class ScoreboardPane(Pane):
         return found if is_of_step and not self._is_learning_at_head() else None
 
     def refresh(self) -> None:
+        is_next = self._model.step == self._refreshed_step + 1
         self._refreshed_at, self._refreshed_step = time.monotonic(), self._model.step
         self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
@@ -341,6 +343,8 @@ class ScoreboardPane(Pane):
             if self.candidates is None:
                 self._wait_patiently()
         self._show_formula()
+        if is_next and self.is_animated and self.merge is not None:
+            self.formula.joining.start()
         self._show_words()
 
     def _wait_patiently(self) -> None:

@@ -1,0 +1,201 @@
+"""Presenting: what a merge did in a sentence, the keys that clickers send, and the way to bookmarked steps and back."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QApplication, QWidget
+
+from wordpiece_studio.session.history_table import value_name
+from wordpiece_studio.session.plural import counted, filled
+from wordpiece_studio.ui.actions import command, tr
+from wordpiece_studio.ui.widgets.token_text import formula_of, token_text
+from wordpiece_studio.ui.workspace import Controller, Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtCore import QEvent, QObject
+    from PySide6.QtGui import QAction
+
+_START = "F5"  # what a clicker sends to start a show
+
+
+class PresentingController(Controller):
+    """Its keys hold in the layout *Presenting* alone, in text fields too; there F5 plays, and trains nothing."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._bookmarks = window.session.marks.bookmarks
+        self._came_from: int | None = None  # the step before a bookmarked one was gone to
+        self._keys = {action: action.shortcuts() for action in self._starters()}
+        self._cover = QWidget(window)
+        self._cover.setStyleSheet("background: black")
+        self._cover.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._cover.hide()
+        self._cover.installEventFilter(self)
+        model = self._model
+        for signal in (model.step_changed, model.run_reset, self._bookmarks.changed):
+            signal.connect(self._show_caption)
+        model.run_reset.connect(self._forget_way)
+        window.presenting_changed.connect(self._on_window_presenting_changed)
+        self._actions.bind(
+            self, model.step_changed, model.run_reset, self._bookmarks.changed, window.presenting_changed
+        )
+
+    def _starters(self) -> tuple[QAction, ...]:
+        return self._actions.train, self._actions.train_further, self._actions.play
+
+    def _not_presenting(self) -> str:
+        return "" if self._window.is_presenting else self.tr("Only in the layout Presenting")
+
+    def _on_window_presenting_changed(self) -> None:
+        window, actions = self._window, self._actions
+        self._cover.hide()
+        starts = QKeySequence(_START), QKeySequence(f"Shift+{_START}")
+        for action, keys in self._keys.items():
+            own = keys
+            if window.is_presenting:
+                own = [key for key in keys if key not in starts] + ([starts[0]] if action is actions.play else [])
+            action.setShortcuts(own)
+        self._show_motion()
+        self._show_caption()
+
+    # -- what a merge did
+
+    def _show_caption(self) -> None:
+        forms = self._caption() if self._window.is_presenting else ("",)
+        self._window.caption.setVisible(bool(forms[0]))
+        self._window.caption.setAccessibleName(forms[0])
+        self._window.caption.show_forms(*forms)
+
+    def _caption(self) -> tuple[str, ...]:
+        """Return a sentence about the merge of the step, with its notes and without, and a phrase."""
+        history, config, step = self._model.history, self._model.config, self._model.step
+        if history is None or config is None or not history.has_steps:
+            return ("",)
+        notes = " ".join(note.text for note in self._bookmarks.of_run() if note.step == step)
+        if not step:
+            said = self.tr("Before the first merge: words are split into their symbols")
+            return f"{said} · {notes}" if notes else said, said
+        merge = history[step - 1]
+        formula = formula_of(config.objective, merge, merge.symbols_before)
+        value = formula.reduced[0] if config.objective == "score" and formula.reduced else formula.value
+        why = self.tr("because their {name}, {value}, is the highest")
+        if step in config.choices:
+            why = self.tr("because they were chosen for this step")
+        elif merge.ties > 1 and config.tie == "ids":
+            why = self.tr("of {ties} pairs with the highest {name}, {value}, the one with the lowest IDs")
+        elif merge.ties > 1:
+            why = self.tr("of {ties} pairs with the highest {name}, {value}, the first in the corpus")
+        changed = ""
+        if history.is_whole:  # otherwise it is shown again when the words have been read
+            count = int(history.words_touched_counts(step - 1, step)[0])
+            changed = "; " + counted(count, "1 word changes", "{count} words change")
+        left, right, token = (token_text(each, 30) for each in (merge.left, merge.right, merge.token))
+        parts = {"left": left, "right": right, "token": token, "step": step, "value": value, "ties": merge.ties}
+        why = filled(why, name=value_name(config.objective).lower(), **parts)
+        long = filled(self.tr("{step}: {left} and {right} become {token}, {why}{changed}"), why=why, changed=changed,
+                      **parts)  # fmt: skip
+        short = filled(self.tr("{step}: {left} + {right} → {token}{changed}"), changed=changed, **parts)
+        return f"{long} · {notes}" if notes else long, long, short
+
+    # -- clickers
+
+    @command(tr("&Forward"), tr("Reveal, or go one merge forward, as a clicker does"), "PgDown", unless=_not_presenting)
+    def forward(self) -> None:
+        if self._cover.isVisible():
+            self._cover.hide()
+        elif self._session.prediction.is_on:
+            self._session.prediction.go_on()
+        else:
+            self._actions.next_merge.trigger()
+
+    @command(tr("&Back"), tr("Go one merge back, as a clicker does"), "PgUp", unless=_not_presenting)
+    def backward(self) -> None:
+        if self._cover.isVisible():
+            self._cover.hide()
+        else:
+            self._actions.previous_merge.trigger()
+
+    @command(
+        tr("Blank &screen"), tr("Make the screen black; any key of a clicker shows it again"), ".",
+        unless=_not_presenting,
+    )  # fmt: skip
+    def blank_screen(self) -> None:
+        self._cover.resize(self._window.screen().size().expandedTo(self._window.size()))
+        self._cover.raise_()
+        self._cover.setVisible(not self._cover.isVisible())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == event.Type.MouseButtonPress:
+            self._cover.hide()
+        return super().eventFilter(watched, event)
+
+    # -- motion
+
+    @command(
+        tr("&Animate merges"), tr("Let the two symbols of a merge move together while presenting"),
+        checked=lambda self: self._is_animated,
+    )  # fmt: skip
+    def animate_merges(self) -> None:
+        self._window.remember(animates_merges=not self._is_animated)
+        self._show_motion()
+
+    @property
+    def _is_animated(self) -> bool:
+        """Whether the user wants motion, or else the system, where Qt says what that wants."""
+        chosen = self._window.settings.values.animates_merges
+        says_so = sys.platform == "win32"
+        return (not says_so or QApplication.isEffectEnabled(Qt.UIEffect.UI_General)) if chosen is None else chosen
+
+    def _show_motion(self) -> None:
+        self._window.scoreboard_pane.is_animated = self._window.is_presenting and self._is_animated
+
+    # -- bookmarked steps
+
+    def _forget_way(self) -> None:
+        self._came_from = None
+
+    def _nearest(self, steps: Iterable[int]) -> int | None:
+        here = self._model.step
+        return min(steps, key=lambda step: abs(step - here), default=None)
+
+    @property
+    def _next_bookmark(self) -> int | None:
+        return self._nearest(note.step for note in self._bookmarks.of_run() if note.step > self._model.step)
+
+    @property
+    def _previous_bookmark(self) -> int | None:
+        return self._nearest(note.step for note in self._bookmarks.of_run() if note.step < self._model.step)
+
+    def _go(self, step: int | None) -> None:
+        self._session.player.stop()
+        if step is not None:
+            self._came_from = self._model.step
+            self._model.seek(step)
+
+    @command(
+        tr("Next bookmarked step"), tr("Go to the next bookmarked step"), "Ctrl+PgDown",
+        unless=lambda self: "" if self._next_bookmark is not None else self.tr("No bookmarked step follows"),
+    )  # fmt: skip
+    def next_bookmark(self) -> None:
+        self._go(self._next_bookmark)
+
+    @command(
+        tr("Previous bookmarked step"), tr("Go to the previous bookmarked step"), "Ctrl+PgUp",
+        unless=lambda self: "" if self._previous_bookmark is not None else self.tr("No bookmarked step comes before"),
+    )  # fmt: skip
+    def previous_bookmark(self) -> None:
+        self._go(self._previous_bookmark)
+
+    @command(
+        tr("Back to where you were"), tr("Go back to the step before a bookmarked one was gone to, and there again"),
+        "Shift+F8",
+        unless=lambda self: "" if self._came_from is not None else self.tr("No bookmarked step was gone to"),
+    )  # fmt: skip
+    def return_from_bookmark(self) -> None:
+        self._go(self._came_from)
