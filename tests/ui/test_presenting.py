@@ -118,6 +118,7 @@ def test_the_caption_says_what_was_merged_why_and_what_it_changed(studio: Studio
 def test_bookmarked_steps_are_gone_to_and_back(studio: Studio) -> None:
     window, model, actions = studio.window, studio.window.model, studio.window.actions_
     present(studio)
+    window.session.marks.bookmarks.set_marks(())  # those of the sample
     for step, note in ((4, "four"), (9, "nine"), (20, "twenty")):
         window.session.marks.bookmarks.keep(note, step)
     model.seek(12)
