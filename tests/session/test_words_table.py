@@ -187,8 +187,12 @@ def test_before_a_training_words_are_split_into_symbols(qtbot: QtBot, model: Tra
     table.task.close()
 
 
-def test_words_that_cannot_be_split_are_reported(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+@pytest.mark.parametrize("column", [WordColumn.COUNT, -1])
+def test_words_that_cannot_be_split_are_reported(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts, column: int
+) -> None:
     table = RunWordsModel(model)
+    table.sort(column)
     with qtbot.waitSignal(table.task.failed, timeout=5000):
         table.show_step((hugs, TrainingConfig(alphabet_limit=1, alphabet_overflow="unk")))
     assert table.rowCount() == 0

@@ -28,6 +28,7 @@ def words(studio: Studio) -> WordsTab:
     click_tab(studio, CorpusTab.WORDS)
     studio.window.model.seek(3)
     studio.window.model.set_after(True)
+    studio.window.model.set_text_order(False)
     words = studio.window.corpus_pane.words_tab
     studio.wait(lambda: words.table.rowCount() == 5 and not words.is_stale, 30_000)
     return words

@@ -232,7 +232,7 @@ class Session(QObject):
             step=model.step, selection=selection, live_text=self.live_text, notes=marks.bookmarks.records,
             breakpoints=marks.breakpoints.records, tabs=tuple(tabs.values()),
             current=0 if current is None else current.number, is_longest_first=self.comparison.is_longest_first,
-            is_predicting=self.prediction.is_on, is_after=model.is_after,
+            is_predicting=self.prediction.is_on, is_after=model.is_after, in_text_order=model.text_order,
         )  # fmt: skip
 
     def show_view(self, view: View) -> None:
@@ -245,6 +245,7 @@ class Session(QObject):
         self.set_live_text(view.live_text)
         self.comparison.set_longest_first(view.is_longest_first)
         self.model.set_after(view.is_after)
+        self.model.set_text_order(view.in_text_order)
 
     # The run.
 

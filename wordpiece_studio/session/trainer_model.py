@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 BATCHES_IN_FLIGHT = 4  # the most batches that may wait for the window before the worker waits for it
 PUBLISH_INTERVAL_MS = 16
+TOY_WORDS = 20  # distinct ones, as many as a table shows at once
 PROGRESS_INTERVAL_SECONDS = 0.05
 _WINDOW_SECONDS = 5.0
 _FAILURE = "The vocabulary cannot be trained"
@@ -102,6 +103,7 @@ class TrainerModel(QObject):
     step_changed = Signal(object)  # after `merges_appended`, if the step follows the last merge
     selection_changed = Signal(object)
     side_changed = Signal(object)  # `is_after`
+    order_changed = Signal()  # of words
     state_changed = Signal(object)
     progress_changed = Signal(object)  # at most 20 times a second, and whenever a training halts
     failed = Signal(object)  # the last command; after `state_changed`
@@ -121,6 +123,7 @@ class TrainerModel(QObject):
         self.merge_count = 0  # announced, which is also the last step
         self.step = 0
         self.is_after = False  # see `words_step`
+        self.text_order: bool | None = None  # see `in_text_order`
         self.selection: Selection | None = None
         self.candidates: Candidates | None = None  # the latest answer to `request_candidates` for this run
         self._next_origin = RunOrigin()  # of the run that is beginning
@@ -277,6 +280,15 @@ class TrainerModel(QObject):
             self._drop_candidates()
             self.is_after = is_after
             self.side_changed.emit(is_after)
+
+    def in_text_order(self, words: int) -> bool:
+        """Return whether so many words are listed in the order of the text: few are, so that ties can be checked."""
+        return words <= TOY_WORDS if self.text_order is None else self.text_order
+
+    def set_text_order(self, is_wanted: bool | None) -> None:
+        if is_wanted != self.text_order:
+            self.text_order = is_wanted
+            self.order_changed.emit()
 
     def set_selection(self, selection: Selection | None) -> None:
         if self.run is None:

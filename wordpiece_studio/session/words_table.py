@@ -160,6 +160,12 @@ def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bo
     return is_merged, is_made
 
 
+# With keys, so that words are laid out in the background; their numbers are in the order of the text.
+_TEXT_ORDER: TableColumn[RunWords] = TableColumn(
+    "", lambda _words, item: item, keys=lambda words, count, stop: np.arange(len(words.counts(count, stop)))
+)
+
+
 class RunWordsModel(SortedTableModel[RunWords]):
     """One row per word; the columns are those of `WordColumn`. The first rows are the words that the merge changes.
 
@@ -171,6 +177,7 @@ class RunWordsModel(SortedTableModel[RunWords]):
             TableColumn(
                 _tr("Word"), lambda words, item: words.words[item], align=LEFT,
                 keys=lambda words, _count, _stop: words.search.ranks(words.words),
+                explanation=_tr("A third click on a title restores the order of the text"),
                 spoken=self._spoken_word, bold=lambda _words, item: self.is_changed(item), width=self._word_width,
             ),
             TableColumn(
@@ -219,6 +226,10 @@ class RunWordsModel(SortedTableModel[RunWords]):
         self._set_count(words.word_count)
         self._emit_changed(0, self.rowCount() - 1)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
+
+    def _wanted(self) -> RowsWanted:
+        wanted = super()._wanted()
+        return wanted if self._column >= 0 else replace(wanted, column=_TEXT_ORDER)
 
     def _words_now(self, counted: Counted | None) -> RunWords | None:
         history, shown = self._model.history, self.source

@@ -105,4 +105,5 @@ class View(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     current: _Step = 0  # the number of the run that is shown
     is_longest_first: bool = False  # texts are also cut by the longest token first
     is_predicting: bool = False  # what comes after the step is hidden, and asked for
+    in_text_order: bool | None = None  # words, not the most frequent first; None goes by how many there are
     is_after: bool = False  # words and candidates are those that the step's merge left, not those it was chosen from

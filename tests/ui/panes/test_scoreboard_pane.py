@@ -16,6 +16,7 @@ from PySide6.QtCore import Qt
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.session.training_job import Candidates, Pacer, TrainerState
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn
@@ -24,7 +25,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import NUMBERS, PAIR, REDUCED
-from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane, tie_decision
 from wordpiece_studio.ui.panes.scoreboard.words_panel import find_words
 from wordpiece_studio.ui.widgets.token_text import value_text
 
@@ -63,7 +64,14 @@ def test_its_own_title_stands_in_place_of_that_of_its_panel(bench: Bench) -> Non
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    assert (pane.title, pane.hints[0]) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
+    assert (pane.title, pane.hints[:4]) == (
+        "Candidates for merge 12 of 25",
+        (
+            "2 pairs share 1/6; ch ##a stands first: in chapter, word 8 of the text",
+            "ch ##a stands first: in chapter, word 8 of the text", "ch ##a first: in chapter",
+            "Ties: first occurrence in the corpus",
+        ),
+    )  # fmt: skip
     assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
     assert pane.candidates_view.ranking.tied_rows == 2
     assert pane.candidates_view.ranking.tie_text == "Tie of 2"
@@ -114,7 +122,7 @@ def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
 def test_before_and_after_are_two_buttons_for_words_and_candidates(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     panel = bench.show_panel("Merge candidates", pane, 660, 600)
-    history, (before, after) = bench.model.history, (pane.side.before, pane.side.after)
+    history, (before, after) = bench.model.history, pane.side.buttons
     seek(bench, pane, 12)
     assert (before.isChecked(), after.isChecked()) == (True, False)
     assert pane._words.title == "ch + ##a in one word"
@@ -262,7 +270,63 @@ def test_the_other_objectives_fill_in_their_own_formula(empty_bench: Bench, obje
 def test_the_tie_rule_by_ids_is_named(empty_bench: Bench) -> None:
     empty_bench.train(objective="count", tie="ids")
     pane = empty_bench.show(ScoreboardPane)
-    assert "lowest IDs" in pane.hints[0]
+    assert "lowest IDs" in pane.hints[-1]
+
+
+HUG = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+
+
+def test_all_words_of_a_toy_corpus_are_listed_in_the_order_of_the_text(empty_bench: Bench) -> None:
+    empty_bench.train([" ".join([word] * count) for word, count in HUG.items()], vocab_size=None)
+    model, pane = empty_bench.model, empty_bench.show(ScoreboardPane, 700, 800)
+    seek(empty_bench, pane, 2)
+    assert pane._words.title == "h + ##u in 2 of 5 words"
+    assert pane.hints[0] == "6 pairs share 1/36; h ##u stands first: in hug, the first word of the text"
+    assert pane._top.tie.text() == pane.hints[0]
+    assert [(row.word, row.count) for row in pane._words.words.records] == [*HUG.items()]
+    assert pane._words.view.viewport().height() >= 5 * pane._words.view.row_height
+    _, frequent = pane._words.order.buttons
+    empty_bench.qtbot.mouseClick(frequent, Qt.MouseButton.LeftButton)
+    assert model.text_order is False
+    assert pane._words.title == "h + ##u in 2 words, most frequent first"
+    model.set_selection(Selection("token", text="##n"))
+    assert [row.word for row in pane._words.words.records] == ["pun", "bun"]
+    model.set_text_order(True)
+    assert pane._words.title == "##n in 2 words, in the order of the text"
+    model.set_selection(None)
+    model.set_after(True)
+    empty_bench.settle()
+    assert [row.word for row in pane._words.words.records] == ["hug", "hugs", "pug", "pun", "bun"]
+    assert pane._words.title == "hu, made in 2 of 5 words"
+    pane.resize(400, 190)  # where there is room for one, it is one that the merge changed
+    empty_bench.settle()
+    assert [row.word for row in pane._words.words.records] == ["hug", "hugs"]
+    assert pane._words.view.isVisible()
+
+
+@settings(max_examples=40, deadline=None)
+@given(WORDS, st.sampled_from(["score", "likelihood", "count"]), st.sampled_from(["first", "ids"]))
+def test_what_is_said_to_decide_a_tie_is_what_decides_it(words: dict[str, int], objective: str, tie: str) -> None:
+    trainer = Trainer(WordCounts.from_pairs([*words.items()]), TrainingConfig(objective=objective, tie=tie))
+    trainer.run()
+    history, names = trainer.history, [*words]
+    for merge in history:
+        if merge.ties < 2:
+            continue
+        trainer.seek(merge.step - 1)
+        tied = [(each.left, each.right) for each in trainer.top(10_000) if each.is_tied]
+        said, short, _ = tie_decision(merge, merge.ties, history, merge.step - 1, history.config)
+        assert said == f"{merge.ties} pairs share {said.split('share ')[1].split(';')[0]}; {short}"
+        splits = [history.segmentation(name, merge.step - 1) for name in names]
+        if tie == "ids":
+            id_of = history.vocabulary(merge.step - 1).id_of
+            assert min(tied, key=lambda pair: [*map(id_of, pair)]) == (merge.left, merge.right)
+            assert short.endswith(f"the lowest IDs, {id_of(merge.left)} and {id_of(merge.right)}")
+        else:
+            number = next(at for at, split in enumerate(splits) if set(pairwise(split)) & {*tied})
+            assert next(pair for pair in pairwise(splits[number]) if pair in tied) == (merge.left, merge.right)
+            place = "the first word" if number == 0 else f"word {number + 1}"
+            assert short == f"{merge.left} {merge.right} stands first: in {names[number]}, {place} of the text"
 
 
 def test_a_corpus_without_pairs_says_so(empty_bench: Bench) -> None:
@@ -432,7 +496,7 @@ def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     assert pane._top.tie.isVisible()
-    assert pane._top.tie.text().startswith("Tie of 2: the pair that occurs first is merged")
+    assert pane._top.tie.text() == "2 pairs share 1/6; ch ##a stands first: in chapter, word 8 of the text"
     assert "occurs first" in pane.candidates_view.candidates.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
     bench.model.set_selection(Selection("pair", left="##t", right="##hm"))
     assert pane._top.tie.isVisible()  # it is one of the two
@@ -498,7 +562,7 @@ def test_a_word_is_shown_before_and_after_or_marked_in_place(bench: Bench) -> No
 
 
 def test_in_a_large_corpus_words_are_found_in_the_background(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wordpiece_studio.ui.panes.scoreboard.words_panel._MOST_CELLS", 0)
+    monkeypatch.setattr("wordpiece_studio.ui.panes.scoreboard.words_panel.MOST_CELLS", 0)
     pane = bench.show(ScoreboardPane)
     try:
         bench.model.seek(12)

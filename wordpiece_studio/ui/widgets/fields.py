@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QHBoxLayout,
     QLayout,
     QLineEdit,
     QMainWindow,
@@ -26,10 +27,19 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.view_text import to_view, utf16_length
 from wordpiece_studio.ui.widgets.pane import BareArea, fill
-from wordpiece_studio.ui.widgets.plain import ExactEdit, WholeLabel, editor_text, explain, plain_label, set_look, whole
+from wordpiece_studio.ui.widgets.plain import (
+    ExactEdit,
+    WholeLabel,
+    editor_text,
+    explain,
+    plain_label,
+    set_look,
+    tool_button,
+    whole,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 
 FRAME = QSize(12, 36)  # what the system draws around a window, which is known only once it is shown
@@ -301,6 +311,25 @@ def offer(box: QComboBox, items: Iterable[tuple[str, str]], chosen: str | None =
     for title, data in items:
         box.addItem(title, data)
     box.setCurrentIndex(-1 if chosen is None else box.findData(chosen))
+
+
+class Segments(QWidget):
+    """Buttons side by side of which one is down; a click on another calls `take` with its number."""
+
+    def __init__(
+        self, names: Sequence[str], tips: Sequence[str], parent: QWidget, take: Callable[[int], object], *,
+        entry: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        look: Any = {"role": "segment", "entry": entry, "is_switch": True}
+        self.buttons = [tool_button(*each, self, name=each[0], **look) for each in zip(names, tips, strict=True)]
+        for number, button in enumerate(self.buttons):
+            button.setAutoExclusive(True)
+            button.clicked.connect(lambda _is_on, at=number: take(at))
+        fill(QHBoxLayout(self), *self.buttons)
+
+    def choose(self, number: int) -> None:
+        self.buttons[number].setChecked(True)
 
 
 def ask_in(field: QLineEdit | QSpinBox) -> None:

@@ -65,8 +65,8 @@ class WordsTab(Pane):
             several=True, walking_chooses=True, is_adjustable=True, look=self._look,
             keys=dict.fromkeys((Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space), self._edit_count),
         )  # fmt: skip
-        self.view.horizontalHeader().setSortIndicatorClearable(False)
-        self.view.horizontalHeader().setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
+        self.view.horizontalHeader().setSortIndicatorClearable(True)  # a third click: the order of the text
+        self._in_text_order: bool | None = None  # the order that was shown last, unless a column was clicked
         self._token = ""  # the selected one, which is marked
         self._field = line_field(
             self, hint=self.tr("Search, or type: hug 10"), clears=True, takes_key=self._takes_key,
@@ -104,7 +104,7 @@ class WordsTab(Pane):
         self.view.chip_chosen.connect(lambda token: model.set_selection(Selection("token", text=token)))
         self.table.rows_found.connect(self._on_table_rows_found)
         self.table.task.failed.connect(self._show_emptiness)
-        self.follow(model.step_changed, model.side_changed, model.selection_changed)
+        self.follow(model.step_changed, model.side_changed, model.order_changed, model.selection_changed)
         self.follow(self._session.counting.counts_changed, self._session.counting.state_changed)
 
     def focus_search(self) -> None:
@@ -115,6 +115,7 @@ class WordsTab(Pane):
     def refresh(self) -> None:
         before, counts = self.table.source, self._session.counting.counts
         self.table.show_step(None if counts is None else (counts, self._session.settings.valid_config()))
+        self._take_order()
         self._take_filter()
         if self.table.source is not before:
             self.view.spread()
@@ -124,6 +125,14 @@ class WordsTab(Pane):
 
     def forget(self) -> None:
         self.table.forget()
+
+    def _take_order(self) -> None:
+        words = self.table.source
+        wanted = self._model.in_text_order(words.word_count if words is not None else 0)
+        if wanted != self._in_text_order:
+            self._in_text_order = wanted
+            column = -1 if wanted else WordColumn.COUNT
+            self.view.horizontalHeader().setSortIndicator(column, Qt.SortOrder.DescendingOrder)
 
     def _look(self, _words: RunWords, item: int) -> RowLook:
         return _CHANGED if self.table.is_changed(item) else RowLook()

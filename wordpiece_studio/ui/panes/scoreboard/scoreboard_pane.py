@@ -12,24 +12,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import filled
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.session.trainer_model import TOY_WORDS
 from wordpiece_studio.session.training_job import Candidates, TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest, is_of
+from wordpiece_studio.ui.panes.scoreboard.words_panel import MOST_CELLS, WordsPanel, WordsRequest, is_of
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
+from wordpiece_studio.ui.widgets.fields import Segments
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     explain,
     plain_label,
     set_plain_text,
     set_plain_tooltip,
-    tool_button,
     wrapped_height,
 )
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, token_text, value_text
@@ -71,6 +72,37 @@ def tie_rule_sentence(tie: str, count: int) -> str:
     return filled(text, count=count)
 
 
+def tie_decision(
+    pair: Merge | Candidate, ties: int, history: MergeHistory, step: int, config: TrainingConfig
+) -> tuple[str, ...]:
+    """Return what decides for a pair among those that share its value after `step` merges, then shorter forms.
+
+    It is empty if finding the word would take long.
+    """
+    formula, name = formula_of(config.objective, pair, history.symbols_after(step)), _pair_name(pair, " ")
+    value = formula.reduced[-1] if config.objective == "score" and formula.reduced else formula.value
+    fields: dict[str, object] = {"ties": ties, "value": value, "pair": name}
+    if config.tie == "ids":
+        vocabulary = history.vocabulary(step)
+        fields |= {"left": vocabulary.id_of(pair.left), "right": vocabulary.id_of(pair.right)}
+        short, least = _tr("{pair} has the lowest IDs, {left} and {right}"), _tr("{pair} has the lowest IDs")
+    elif not history.is_whole or len(history.input.cells) > MOST_CELLS:
+        return ()
+    else:
+        word = history.words_with_pair(pair.left, pair.right, step, 1, in_text_order=True)[0][0]
+        number = history.places.index_of(word) + 1
+        fields |= {"word": token_text(word), "number": number}
+        short, least = _tr("{pair} stands first: in {word}, word {number} of the text"), _tr("{pair} first: in {word}")
+        if number == 1:
+            short = _tr("{pair} stands first: in {word}, the first word of the text")
+    short = filled(short, **fields)
+    return filled(_tr("{ties} pairs share {value}; "), **fields) + short, short, filled(least, **fields)
+
+
+def _pair_name(pair: Merge | Candidate, between: str = " + ") -> str:
+    return f"{token_text(pair.left)}{between}{token_text(pair.right)}"
+
+
 def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
     """Return the ratio worked out with N symbols, and the other way to normalize it; both counts are weighted."""
     ratio, other = ratio_of(pair, symbols), ratio_over_neighbours(pair, symbols, words)
@@ -110,8 +142,9 @@ class FormulaPart(QWidget):
         self._show_detail()
 
     def show_pair(
-        self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int
-    ) -> None:
+        self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int,
+        decision: str = "",
+    ) -> None:  # fmt: skip
         """Show a pair as of `step`; `ties` is how many pairs shared the best value when it was chosen."""
         symbols, name = history.symbols_after(step), value_name(config.objective)
         formula = formula_of(config.objective, pair, symbols)
@@ -124,8 +157,8 @@ class FormulaPart(QWidget):
         self._items["all"] = self._items["formula"]
         self._spoken = f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
         sentences = ratio_sentences(pair, symbols, history.total_words)
-        rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
-        self._rule = tie_rule_sentence(config.tie, max(ties, 2))
+        rule = (decision or tie_rule_sentence(config.tie, ties)) if ties > 1 else ""
+        self._rule = rule or tie_rule_sentence(config.tie, 2)
         line = _tr(
             "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
         )
@@ -202,6 +235,8 @@ class _Arrangement(NamedTuple):
 
 # The first one that fits is used; parts that do not fit are hidden completely, a word last: it shows the merge.
 _ARRANGEMENTS = (
+    _Arrangement("all", 6, TOY_WORDS, False),  # this and the next, if these are all
+    _Arrangement("formula", 6, TOY_WORDS, False),
     _Arrangement("all", 6, 3, False),
     _Arrangement("formula", 6, 2, False),
     _Arrangement("formula", 6, 1, True),
@@ -212,29 +247,6 @@ _ARRANGEMENTS = (
     _Arrangement("numbers", 2, 0, True),
     _Arrangement("none", 2, 0, True),
 )
-
-
-class SideSwitch(QWidget):
-    """Two buttons: whether words and candidates are those before or after the merge of the step."""
-
-    def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        tips = self.tr("Before the merge: what it was chosen from"), self.tr("After the merge: what it made")
-        names = self.tr("Before"), self.tr("After")
-        self.before, self.after = (
-            tool_button(name, tip, self, name=name, role="segment", entry="step", is_switch=True)
-            for name, tip in zip(names, tips, strict=True)
-        )
-        for button in (self.before, self.after):
-            button.setAutoExclusive(True)
-            button.clicked.connect(lambda _is_on, is_after=button is self.after: model.set_after(is_after))
-        model.side_changed.connect(self._show)
-        fill(QHBoxLayout(self), self.before, self.after)
-        self._show()
-
-    def _show(self) -> None:
-        (self.after if self._model.is_after else self.before).setChecked(True)
 
 
 class ScoreboardPane(Pane):
@@ -251,7 +263,11 @@ class ScoreboardPane(Pane):
         self.middle = CandidatesPart(theme, self)
         self.candidates_view = self.middle.view
         self._words = WordsPanel(theme, self)
-        self.header = self.side = SideSwitch(model, self)
+        names = self.tr("Before"), self.tr("After")
+        tips = self.tr("Before the merge: what it was chosen from"), self.tr("After the merge: what it made")
+        self.header = self.side = Segments(names, tips, self, lambda at: model.set_after(at == 1), entry="step")
+        self.side.choose(int(model.is_after))
+        model.side_changed.connect(lambda is_after: self.side.choose(int(is_after)))
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self.middle)
         self._splitter.addWidget(self._words)
@@ -271,6 +287,8 @@ class ScoreboardPane(Pane):
         self.candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
         self.middle.pause_button.clicked.connect(model.pause)
         self._words.view.item_chosen.connect(self._on_words_view_item_chosen)
+        self._words.order_wanted.connect(model.set_text_order)
+        model.order_changed.connect(self._show_words)
 
     def minimumSizeHint(self) -> QSize:
         """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
@@ -278,7 +296,9 @@ class ScoreboardPane(Pane):
 
     def fit(self) -> None:
         room = self.height()
-        chosen = next((each for each in _ARRANGEMENTS if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
+        request = self._words.request
+        offered = _ARRANGEMENTS[0 if request is not None and request.are_all else 2 :]
+        chosen = next((each for each in offered if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
         self._top.set_detail(chosen.detail)
         self._layout.setContentsMargins(0, _TOP if chosen.detail != "none" else 0, 0, 0)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
@@ -369,8 +389,18 @@ class ScoreboardPane(Pane):
             title = self.tr("Candidates after merge {step} of {count}")
         elif isinstance(pair, Candidate):
             title = self.tr("{pair}, a candidate for merge {step} of {count}")
-        name = "" if pair is None else f"{token_text(pair.left)} + {token_text(pair.right)}"
-        self.set_heading(*tie_rule_names(config.tie), title=filled(title, step=step, count=count, pair=name))
+        name = "" if pair is None else _pair_name(pair)
+        hints = *self._decision(), *tie_rule_names(config.tie)
+        self.set_heading(*hints, title=filled(title, step=step, count=count, pair=name))
+
+    def _decision(self) -> tuple[str, ...]:
+        """Return what decided for the merge, or decides for the best candidate, if it is one of several equal pairs."""
+        history, config = self._model.history, self._model.config
+        pair = self.merge or next(iter(self.candidates.pairs if self.candidates is not None else ()), None)
+        ties = self.merge.ties if self.merge is not None else self.candidates_view.ranking.tied_rows
+        if history is None or config is None or pair is None or ties < 2 or self._is_chosen:
+            return ()
+        return tie_decision(pair, ties, history, self.shown_step - 1, config)
 
     def _show_formula(self) -> None:
         history, config, pair = self._model.history, self._model.config, self._shown_pair()
@@ -380,7 +410,8 @@ class ScoreboardPane(Pane):
             return
         ties = self.merge.ties if self.merge is not None else self.candidates_view.ranking.tied_rows
         is_tied = (not isinstance(pair, Candidate) or pair.is_tied) and not self._is_chosen
-        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
+        decision = next(iter(self._decision()), "")
+        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1, decision=decision)
 
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
@@ -399,7 +430,7 @@ class ScoreboardPane(Pane):
             ties = self.merge.ties if self.merge is not None and not self._is_chosen else tied
             text = _tr("Tie of {count} or more") if self.merge is None and tied == self.limit else _tr("Tie of {count}")
             ranking.tie_text = filled(text, count=ties)
-            ranking.tie_rule = tie_rule_sentence(config.tie, ties)
+            ranking.tie_rule = tie_rule_sentence(config.tie, ties)  # in the tips of rows
             if self._is_chosen:
                 ranking.merged_text = _tr("Chosen") if self.merge is None else _tr("✓ chosen")
             elif tied > 1 and self.merge is not None:
@@ -449,7 +480,9 @@ class ScoreboardPane(Pane):
             selection = Selection("pair", left=pair.left, right=pair.right)
         request = None
         if history is not None and (selection is not None or step):
-            request = WordsRequest(history, step, selection, is_after)
+            in_order = self._model.in_text_order(history.word_count)
+            are_all = in_order and history.word_count <= TOY_WORDS and self._chosen is None
+            request = WordsRequest(history, step, selection, is_after, in_order, are_all)
         self._words.show_words(request)
         self.fit()
         self._mark_selection()

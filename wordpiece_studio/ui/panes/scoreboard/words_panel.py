@@ -7,8 +7,8 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QMargins
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QMargins, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import counted, filled, plural
@@ -17,6 +17,7 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.words_table import changed_tokens
 from wordpiece_studio.ui.widgets.chips import FlowItem
+from wordpiece_studio.ui.widgets.fields import Segments
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     explain,
@@ -26,7 +27,7 @@ from wordpiece_studio.ui.widgets.plain import (
     tooltip_text,
     wrapped_height,
 )
-from wordpiece_studio.ui.widgets.table import Measure, TableView, needed_height
+from wordpiece_studio.ui.widgets.table import Measure, TableView
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ NO_WORDS = PairWords((), 0)
 class WordsRequest(NamedTuple):
     """The words with a selection, before or after the merge of a step; with a pair, those that merging it changes.
 
-    Without a selection, they are those that the merge of the step changes.
+    Without a selection, they are those that the merge of the step changes. `are_all` adds all other words.
     """
 
     history: MergeHistory
@@ -71,12 +72,17 @@ class WordsRequest(NamedTuple):
     selection: Selection | None
     is_after: bool = False
     in_text_order: bool = False
+    are_all: bool = False
 
 
 def find_words(
-    history: MergeHistory, step: int, selection: Selection | None, is_after: bool = False, in_text_order: bool = False
-) -> PairWords:
-    """Return the words with a selection, and what the merge of the step, or that of the pair, makes of them."""
+    history: MergeHistory, step: int, selection: Selection | None, is_after: bool = False,
+    in_text_order: bool = False, are_all: bool = False,
+) -> PairWords:  # fmt: skip
+    """Return the words with a selection, and what the merge of the step, or that of the pair, makes of them.
+
+    All words of a text are in its order; those that were changed come first after the merge.
+    """
     places, before = history.places, max(step - 1, 0)
     shown = step if is_after else before
     if selection is None or (step > 0 and not is_after and is_of(selection, history[step - 1])):  # without a search
@@ -111,6 +117,12 @@ def find_words(
             made = made_by(selection, history.config.continuing_subword_prefix)
             after = joined(tokens, selection.left, selection.right, made)
         words.append(PairWord(word, count, tokens, after, token))
+    if are_all:
+        known, shown_words = {row.word: row for row in words}, []
+        for word, count in zip(history.input.words, history.input.weights.tolist(), strict=True):
+            tokens = tuple(history.segmentation(word, shown))
+            shown_words.append(known.get(word) or PairWord(word, count, tokens, tokens))
+        words = sorted(shown_words, key=lambda row: is_after and step > 0 and row.word not in known)
     return PairWords(tuple(words), total)
 
 
@@ -135,7 +147,7 @@ def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[st
 
 _PATIENCE_MS = 80  # how long words of an earlier request stay: most are found by then, and nothing flickers
 
-_MOST_CELLS = 1 << 20  # total characters of all distinct words up to which a search takes a few milliseconds
+MOST_CELLS = 1 << 20  # total characters of all distinct words up to which a search takes a few milliseconds
 
 _SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 
@@ -203,6 +215,9 @@ def words_title(request: WordsRequest, found: PairWords) -> str:
     else:
         name = token_text(selection.text)
     one, count, fields = "{name} in one word", found.total, {"name": name, "shown": shown}
+    if request.are_all and count:
+        every = "{name} in {count} of {shown} words"
+        return counted(count, "{name} in one of {shown} words", every, **fields)
     if count > shown > 0 and request.in_text_order:
         return counted(count, one, "{name} in {count} words, the first {shown} of the text shown", **fields)
     if count > shown > 0:
@@ -240,6 +255,8 @@ def _word_title(word: str, request: WordsRequest, found: PairWords) -> str:
 
 
 class WordsPanel(QWidget):
+    order_wanted = Signal(object)  # whether that of the text
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.request: WordsRequest | None = None
@@ -260,7 +277,11 @@ class WordsPanel(QWidget):
         self.task = Task(find_words, failure, self, on_answer=self._show)
         self.task.failed.connect(lambda error: set_plain_text(self._title, str(error)))
         column = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._layout = fill(column, self._title, (self.view, 1), margins=None, spacing=2)
+        names = self.tr("Text order"), self.tr("Most frequent")
+        tips = self.tr("List words in the order of the text, which ties go by"), self.tr("List frequent words first")
+        self.order = Segments(names, tips, self, lambda at: self.order_wanted.emit(at == 0), entry="word")
+        self._top = fill(QHBoxLayout(), (self._title, 1), (self.order, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
+        self._layout = fill(column, self._top, (self.view, 1), margins=None, spacing=2)
         self._layout.setContentsMargins(_SIDES)
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
 
@@ -274,7 +295,7 @@ class WordsPanel(QWidget):
         self.task.stop()
         if request is None:
             self._show(NO_WORDS)
-        elif request.history.is_whole and len(request.history.input.cells) <= _MOST_CELLS:
+        elif request.history.is_whole and len(request.history.input.cells) <= MOST_CELLS:
             self._show(find_words(*request))
         else:
             if self._shown is None or self._shown.history is not request.history:
@@ -299,6 +320,8 @@ class WordsPanel(QWidget):
             self._layout.setDirection(direction)
             self._layout.setContentsMargins(_LOW_SIDES if is_low else _SIDES)
             self._title.setWordWrap(not is_low)
+            self.order.setVisible(not is_low)
+            self._show_rows()
             self._show_title()
         self._fit()
 
@@ -308,8 +331,14 @@ class WordsPanel(QWidget):
         row = self.view.row_height
         if is_low:
             return max(rows * row + 2, self._title.fontMetrics().height()) + 4
-        title = wrapped_height(self._title, self._title.accessibleName(), width - _SIDES.left() - _SIDES.right())
-        return title + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
+        if self.request.are_all:
+            rows = min(rows, self.request.history.word_count)
+        return self._top_height(width) + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
+
+    def _top_height(self, width: int) -> int:
+        beside = _SIDES.left() + _SIDES.right() + self._top.spacing() + self.order.sizeHint().width()
+        title = wrapped_height(self._title, self._title.accessibleName(), width - beside)
+        return max(title, self.order.sizeHint().height())
 
     def _fit(self) -> None:
         """Take the height set by `set_room`, and no more than all words need."""
@@ -319,7 +348,9 @@ class WordsPanel(QWidget):
         if self._is_narrow:
             self.setMaximumHeight(max(self._rows * row, self._title.sizeHint().height()) + 4)
         else:
-            self.setMaximumHeight(needed_height(self, self._title, self.view, count))
+            rows = max(count * row, self.view.minimumHeight()) + self._layout.spacing() if count else 0
+            around = _SIDES.top() + _SIDES.bottom() + 4
+            self.setMaximumHeight(self._top_height(self.width()) + rows + around)
 
     def _show_search(self) -> None:
         self._show(NO_WORDS)
@@ -329,12 +360,20 @@ class WordsPanel(QWidget):
         self._patience.stop()
         self._found, self._shown = found, self.request
         self.task.answer = self.task.answered = None
-        self.words.set_records(found.words)
-        self.view.scrollToTop()
-        self.mark_word(self._marked)
+        self.order.choose(0 if self.request is not None and self.request.in_text_order else 1)
+        self._show_rows()
         self.view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
         self._show_title()
         self._fit()
+
+    def _show_rows(self) -> None:
+        """Show all words, or where there is little room, those that change."""
+        rows = self._found.words
+        if self._is_narrow and self._shown is not None and self._shown.are_all:
+            rows = tuple(row for row in rows if row.before != row.after)
+        self.words.set_records(rows)
+        self.view.scrollToTop()
+        self.mark_word(self._marked)
 
     def _show_title(self) -> None:
         if self._shown is None:
