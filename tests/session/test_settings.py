@@ -57,7 +57,7 @@ def test_no_value_of_a_foreign_kind_gets_through(tmp_path: Path, value: object) 
         if store.damage is None:
             assert (
                 type(getattr(store.values, field)) is type(value)
-                or field in ("recent_files", "window_size", "history_columns", "gestures")
+                or field in ("recent_files", "window_size", "history_columns", "gestures", "finished_lessons")
                 or type(value) is int
             )
         assert msgspec.convert(msgspec.to_builtins(store.values), StudioSettings) == store.values

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QUndoGroup, QUndoStack
 
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.files import (
@@ -45,6 +45,8 @@ from wordpiece_studio.session.view_text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wordpiece_studio.corpus.decoding import ErrorHandling
     from wordpiece_studio.corpus.files import CorpusReference
 
@@ -139,8 +141,8 @@ class Document(QObject):
         self.is_kept = False  # whether the text is too long to be edited, and the only one of the files
         self._keeper = KeptText()
         self._editor_has_it = False  # the edit under way came from the editor
-        self.undo_stack = QUndoStack(self)
-        self.undo_stack.setUndoLimit(UNDO_STEPS)
+        self.undo_group = QUndoGroup(self)  # which says what the present stack can undo
+        self.undo_stack = self._new_stack()
         self.is_files = False
         self.files = CorpusFiles(self.undo_stack, self)
         self.files.changed.connect(self.text_changed)
@@ -285,10 +287,37 @@ class Document(QObject):
     def close(self) -> None:
         """Forget the edits; nothing may be undone afterwards."""
         # Python's garbage collection might free the commands before the stack that deletes them: a crash.
-        self.undo_stack.clear()
+        for stack in self.undo_group.stacks():
+            stack.clear()
         self._keeper.close()
 
+    def put_edits_aside(self) -> Callable[[], None]:
+        """Begin a list of edits for other texts; return what brings back this one, when its text is back."""
+        stack, clean_text = self.undo_stack, self._clean_text
+        self._use(self._new_stack())
+
+        def bring_back() -> None:
+            others = self.undo_stack
+            self._use(stack)
+            others.clear()
+            others.deleteLater()
+            self._clean_text = clean_text
+            self._note_modified()
+
+        return bring_back
+
     # Internal changes.
+
+    def _new_stack(self) -> QUndoStack:
+        stack = QUndoStack(self)
+        stack.setUndoLimit(UNDO_STEPS)
+        self.undo_group.addStack(stack)
+        stack.setActive()
+        return stack
+
+    def _use(self, stack: QUndoStack) -> None:
+        self.undo_stack = self.files.undo_stack = stack
+        stack.setActive()
 
     def _take(
         self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None, *, is_files: bool = False

@@ -22,7 +22,7 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -101,9 +101,21 @@ class ProjectContent:
     live_text: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """What is open while a lesson is shown in its place: kept, saved and asked about as if it were shown."""
+
+    project: Project
+    unsaved: UnsavedWork
+    runs: tuple[Run, ...]  # themselves, since edits that can be undone know them
+    is_sample: bool
+    bring_edits_back: Callable[[], None]
+
+
 class ProjectState(QObject):
     changed = Signal()  # some content of the project
     path_changed = Signal(object)  # the file of the project; None: it has none
+    brought_back = Signal()  # what was put aside
     saved = Signal()  # the present content, or it was discarded: there is nothing to recover
 
     def __init__(self, session: Session) -> None:
@@ -120,6 +132,7 @@ class ProjectState(QObject):
         self.left_content: ProjectContent | None = None  # of a sample, or in the file of a project that was left
         self.is_file_another = False  # another program has changed or removed the file
         self.serial = 0  # changes with every new project, including those without a file
+        self._aside: _Aside | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
         self.reading = Task(
@@ -180,6 +193,8 @@ class ProjectState(QObject):
 
     def capture(self) -> Project:
         """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
+        if self._aside is not None:
+            return self._aside.project
         shown_first = sorted(self._runs.all, key=lambda run: run is not self._runs.current)
         runs, counts = tuple(map(self._captured_run, shown_first)), None
         view, pipeline = self._session.view(), self._counting.pipeline
@@ -218,11 +233,15 @@ class ProjectState(QObject):
 
         Its large parts are read in the background a little later.
         """
-        self.reading.forget()
         self.serial += 1
         self.set_path(None)
-        self._restore_corpus(project.settings, project.corpus)
-        self._restore_run(project)
+        self._show(project)
+
+    def _show(self, project: Project, *, known: Sequence[Run] = (), is_sample: bool = False) -> None:
+        """Show a project; runs with the numbers of those that are `known` are these."""
+        self.reading.forget()
+        self._restore_corpus(project.settings, project.corpus, is_sample=is_sample)
+        self._restore_run(project, known)
         self._expected = project.counts
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
             self._counting.expect_counts()
@@ -239,6 +258,28 @@ class ProjectState(QObject):
         self._session.sample_notes = self._marks.bookmarks.records
         self.left_content = content_of(project)
         self.saved.emit()
+
+    @property
+    def unsaved_aside(self) -> UnsavedWork | None:
+        """What would be lost of the work that was put aside; None if none was."""
+        return None if self._aside is None else self._aside.unsaved
+
+    def put_aside(self, project: Project) -> None:
+        """Show a lesson; what is open stays the project, its unsaved work is kept, and `bring_back` shows it again."""
+        if self._aside is None:
+            project_of_user, unsaved = self.capture(), unsaved_work(self._session, self)
+            runs, is_sample = self._runs.all, self._session.is_sample
+            self._aside = _Aside(project_of_user, unsaved, runs, is_sample, self._document.put_edits_aside())
+            self._runs.undo_stack = self._document.undo_stack
+        self._show(project, is_sample=True)
+
+    def bring_back(self) -> None:
+        aside, self._aside = self._aside, None
+        if aside is not None:
+            self._show(aside.project, known=aside.runs, is_sample=aside.is_sample)
+            aside.bring_edits_back()
+            self._runs.undo_stack = self._document.undo_stack
+            self.brought_back.emit()
 
     def undoing(self) -> Callable[[], None]:
         """Return what shows everything again as it is now."""
@@ -266,19 +307,22 @@ class ProjectState(QObject):
         self._session.show_view(View())
         self.saved.emit()
 
-    def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:
+    def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus, *, is_sample: bool) -> None:
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
         config = TrainingConfig.from_dict(settings.training, pre_tokenizer)
         self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
         self._session.show_corpus(corpus)
-        self._session.take_corpus(corpus.name)
+        self._session.take_corpus(corpus.name, is_sample=is_sample)
         self._session.settings.suggestion.keep_saved()
         self._session.settings.set_config(config)
 
-    def _restore_run(self, project: Project) -> None:
+    def _restore_run(self, project: Project, known: Sequence[Run]) -> None:
         tabs = {tab.number: tab for tab in project.view.tabs}
         runs = {run.number: self._restored_run(run, tabs.get(run.number)) for run in project.runs}
+        for run in known:
+            run.origin = runs[run.number].origin  # of the text as it is shown now
+            runs[run.number] = run
         order = sorted(runs, key=lambda number: list(tabs).index(number) if number in tabs else len(tabs))
         current = None if project.run is None else runs[project.run.number]
         self._runs.take((runs[number] for number in order), current, project.view.step)
@@ -360,6 +404,8 @@ class UnsavedWork:
 
 def unsaved_work(session: Session, project: ProjectState, *, keeps_run: bool = False) -> UnsavedWork:
     """Return what would be lost; `keeps_run`: runs and notes stay, and only the corpus becomes another one."""
+    if project.unsaved_aside is not None:
+        return project.unsaved_aside
     model, path, saved = session.model, session.document.path, project.saved_content
     is_training = not keeps_run and model.state is TrainerState.TRAINING and model.origin.is_wanted
     trains = is_training and model.run is not None and model.run.is_worth_asking

@@ -64,6 +64,8 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     gestures: _Names = ()  # what the user has done once, so that no hint about it is needed
     layout: Literal["teach", "engineer", "demo", "compare"] = "teach"
     layouts: dict[Literal["teach", "engineer", "demo", "compare"], SavedLayout] = {}
+    lessons: dict[_Name, _Count] = {}  # the page at which each was left, from 0
+    finished_lessons: _Names = ()
     recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()
 
 

@@ -7,10 +7,9 @@ in it is a path, a program or a pattern, and all of it has bounds. What is wrong
 from __future__ import annotations
 
 import re
-import typing
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import msgspec
 
@@ -46,7 +45,8 @@ PANES = (
     "corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "comparison", "tokenization",
     "timeline", "bar",
 )  # fmt: skip
-_LAYOUTS = ("teach", "engineer", "compare")
+LessonLayout = Literal["teach", "engineer", "compare"]
+_LAYOUTS: tuple[LessonLayout, ...] = get_args(LessonLayout)
 # What a question asks for, and what it is asked about: a pair or a symbol, a step, a word, a text, a number.
 FUNCTIONS: dict[str, str] = {
     "n": "symbols", "score": "pair", "merge": "step", "ties": "step", "tie_word": "step", "tokens": "text",
@@ -100,16 +100,18 @@ class Page:
     text: str
     view: View
     pane: str  # that it points at; empty for none
-    layout: str
+    layout: LessonLayout
     question: Question | None
 
     @property
     def solved(self) -> View:
         """The view when it is done, with which the next page begins unless it says otherwise."""
         question = self.question
-        if question is None or question.kind != "view":
+        if question is None or question.kind not in ("view", "trained"):
             return self.view
-        return msgspec.structs.replace(self.view, **question.settings)
+        is_view = question.kind == "view"  # else the student's own run stays, which has no number yet
+        changed = question.settings if is_view else {"current": NOBODY, "step": LAST_STEP}
+        return msgspec.structs.replace(self.view, **changed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,7 +335,7 @@ class _Reader:
         title, words = _plain(heading.text.lstrip("#")), []
         tasks: list[tuple[int, str, str]] = []
         shown: dict[str, Any] = {}
-        pane, layout = "", "teach" if before is None else before.layout
+        pane, layout = "", _LAYOUTS[0] if before is None else before.layout
         for line in lines:
             found = _KEY.fullmatch(line.text)
             if found is None:
@@ -343,7 +345,7 @@ class _Reader:
             if key == "pane":
                 pane = self._one_of(line.number, value, PANES)
             elif key == "layout":
-                layout = self._one_of(line.number, value, _LAYOUTS)
+                layout = cast("LessonLayout", self._one_of(line.number, value, _LAYOUTS))
             elif key in _TASKS:
                 tasks.append((line.number, key, value))
             else:
@@ -379,7 +381,7 @@ class _Reader:
             if kind == "pair" and len(parts) == 2:
                 return Selection("pair", *parts)
             if kind in ("token", "word") and len(parts) == 1:
-                return Selection(typing.cast("Any", kind), text=parts[0])
+                return Selection(cast("Any", kind), text=parts[0])
             if value != "none":
                 raise self.wrong(number, "“{value}” cannot be selected", "Write “pair h ##u”, “token hu”, “word hugs” "
                                  "or “none”.", value=value)  # fmt: skip

@@ -17,6 +17,7 @@ from wordpiece_studio.ui.actions import Menu, command, tr
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, CorpusOnDisk
 from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport
 from wordpiece_studio.ui.controllers.help_controller import HelpController
+from wordpiece_studio.ui.controllers.lesson_controller import LessonController
 from wordpiece_studio.ui.controllers.presenting_controller import PresentingController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
 from wordpiece_studio.ui.controllers.rules_controller import RulesController
@@ -40,7 +41,7 @@ _log = logging.getLogger(__name__)
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
     VocabularyExport, HistoryExport, ExportController, StepController, RulesController, ViewController, HelpController,
-    VocabularyController, PresentingController,
+    VocabularyController, PresentingController, LessonController,
 )  # fmt: skip
 _START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
 
@@ -62,6 +63,8 @@ class MainWindow(Workspace):
         self.step_controller = StepController(self, training)
         self.rules_controller = RulesController(self, training)
         self.view_controller = ViewController(self)
+        self.lesson_controller = LessonController(self, self.view_controller)
+        self.corpus_controller.lesson_found.connect(self.lesson_controller.open_lesson)
         self.help_controller = HelpController(self)
         self.vocabulary_controller = VocabularyController(self)
         self.presenting_controller = PresentingController(self)
@@ -146,6 +149,8 @@ class MainWindow(Workspace):
             Menu(
                 tr("&Help"),
                 "command_palette explain shortcuts last_messages",
+                [Menu(tr("Lesso&ns"), "open_lesson"),
+                 Menu(tr("Lesson pa&ge"), "lesson_next lesson_back lesson_check lesson_show lesson_leave")],
                 "show_page",
                 "copy_diagnostics open_log_folder",
                 "about",
@@ -181,6 +186,7 @@ class MainWindow(Workspace):
             self.show()
             self.view_controller.keep_on_screen()
             self.bar.buttons.train.setFocus()
+            self.lesson_controller.offer()
             _log.info("the window is open, %s merges", self.model.merge_count)
             later(self, 300, self.session.warm_up.ask)  # after the first paint
 
@@ -228,7 +234,13 @@ class MainWindow(Workspace):
         self.recovery.close()  # first: it records unsaved work, in case the user was not asked
         for pane in self.panes():
             pane.close_jobs()
-        for part in (self.vocabulary_controller, self.export_controller, self.project_controller, self.session):
+        for part in (
+            self.lesson_controller,
+            self.vocabulary_controller,
+            self.export_controller,
+            self.project_controller,
+            self.session,
+        ):
             part.close()
 
     # -- keys

@@ -285,8 +285,8 @@ class Notices(QWidget):
         self._parent = parent
         self._free: QWidget | None = None
         self._is_quiet = False
-        self.files, self.project, self.export, self.library, self.training, self.step = self._banners = [
-            Banner(self) for _ in range(6)
+        self.files, self.project, self.export, self.library, self.training, self.step, self.lesson = self._banners = [
+            Banner(self) for _ in range(7)
         ]
         self._layout = fill(QVBoxLayout(self), *self._banners, spacing=_BETWEEN)
         for banner in self._banners:

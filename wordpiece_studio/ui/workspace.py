@@ -12,6 +12,7 @@ from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.actions import Actions, tr
+from wordpiece_studio.ui.lesson_strip import LessonStrip
 from wordpiece_studio.ui.messages import Messages, Notices, reported
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.code_pane import CodePane
@@ -70,6 +71,7 @@ class Workspace(QMainWindow):
         self.actions_ = Actions(theme, commands_of, self)
         self.bar = TrainingBar(session.settings, self.actions_, self)
         self.run_strip = RunStrip(session, self.actions_, theme, self)
+        self.lesson_strip = LessonStrip(self.actions_, theme, self)
         self.is_presenting = False
         self._content = QWidget(self)
         self.caption = FittingLabel(self._content, role="title")  # of the step
@@ -138,14 +140,14 @@ class Workspace(QMainWindow):
         self.notices.keep_free(self.docks.panels["timeline"])
         around = (_MARGIN, 2, _MARGIN, _MARGIN)
         room = fill(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
-        parts = self.bar, self.run_strip, self.caption, (room, 1)
+        parts = self.bar, self.lesson_strip, self.run_strip, self.caption, (room, 1)
         fill(QVBoxLayout(self._content), *parts)
 
     # -- the order in which Tab visits the controls
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
-        _set_tab_order([self.bar, self.run_strip, *self.docks.parts(), self.notices])
+        _set_tab_order([self.bar, self.lesson_strip, self.run_strip, *self.docks.parts(), self.notices])
         return super().focusNextPrevChild(is_next)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -18,6 +19,7 @@ from wordpiece_studio.session.document import Opened, Reading, TextFile, Undecod
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.samples import document_titles, first_sentence, sample_project, samples, text_offered
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.storage.lesson import is_lesson
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.contents import note_agreed
 from wordpiece_studio.system.printable import display_name
@@ -50,6 +52,8 @@ _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet 
 class CorpusController(Controller):
     """Opens and saves. What is in no file is never replaced without asking."""
 
+    lesson_found = Signal(object)  # the path of a file that is to be opened
+
     def __init__(self, window: Workspace, project: ProjectController) -> None:
         super().__init__(window)
         self._project = project
@@ -76,7 +80,7 @@ class CorpusController(Controller):
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.document.reset.connect(self._keep_what_was_dropped)
         session.document.reset.connect(self._say_what_was_kept)
-        session.document.undo_stack.indexChanged.connect(self._keep_what_was_dropped)
+        session.document.undo_group.indexChanged.connect(self._keep_what_was_dropped)
         session.live_text_changed.connect(window.tokenization_pane.set_text)
         window.tokenization_pane.edit.text_changed.connect(session.set_live_text)
         session.set_live_text(window.tokenization_pane.text)
@@ -126,6 +130,9 @@ class CorpusController(Controller):
         A project is opened instead. With `are_dropped`, a notice says what was done, and undoes it.
         """
         places = tuple(os.path.abspath(path) for path in paths)
+        if len(places) == 1 and is_lesson(places[0]):
+            self.lesson_found.emit(Path(places[0]))
+            return
         self._begin(places, partial(self._session.opening.open, places), are_dropped=are_dropped)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]], *, are_dropped: bool = False) -> None:

@@ -146,6 +146,7 @@ class ProjectController(Controller):
         if self.box is not None:
             self.box.raise_()
             return True
+        self._state.bring_back()
         if self.saving.is_running:
             if self._window.close not in self._waiting:
                 self._waiting.append(self._window.close)
@@ -159,6 +160,7 @@ class ProjectController(Controller):
         """Call `then` at once if it loses no unsaved work, else when the user has saved that or given it up."""
         if self.box is not None:
             return
+        self._state.bring_back()
         unsaved = unsaved_work(self._session, self._state, keeps_run=keeps_run)
         if unsaved.is_any:
             self._ask(unsaved, then, keeps_run)
@@ -180,7 +182,16 @@ class ProjectController(Controller):
 
     # -- saving
 
-    @command(tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save")
+    def _why_not(self) -> str:
+        return "" if self._state.unsaved_aside is None else self.tr("Leave the lesson first.")
+
+    @command(
+        tr("&Save"),
+        tr("Save the project: corpus, settings, merges and bookmarks in one file"),
+        "Ctrl+S",
+        "save",
+        unless=_why_not,
+    )
     def save_project(self, then: Callable[[], None] | None = None) -> None:
         path = self._state.path
         if path is None or self.is_read_only:
@@ -191,7 +202,7 @@ class ProjectController(Controller):
         else:
             self._save_to(path, then)
 
-    @command(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
+    @command(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S", unless=_why_not)
     def save_project_as(self, then: Callable[[], None] | None = None) -> None:
         """Ask for a name, save the project under it, and call `then` when it is saved."""
         path, document = self._state.path or self._document.path, self._document

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence
@@ -34,6 +34,7 @@ from wordpiece_studio.ui.workspace import Controller, Workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from wordpiece_studio.session.settings import SavedLayout
 
 _STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300  # of text sizes, in percent of the system's
 _MOST_COLORED_WORDS = 5000  # of more, almost any two symbols stand side by side somewhere
@@ -41,6 +42,12 @@ _USUAL_SIZE = QSize(1440, 900)
 _FRAME_KNOWN_MS = (0, 60, 400)  # when to check, after the window is shown, that it lies on its screen with its frame
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 _KEYS = QKeySequence.StandardKey
+
+
+class Arrangement(NamedTuple):
+    layout: LayoutName
+    layouts: dict[LayoutName, SavedLayout]
+    filling: str
 
 
 class ViewController(Controller):
@@ -73,9 +80,9 @@ class ViewController(Controller):
         window.tokenization_pane.chips.word_chosen.connect(lambda: self._learn("open"))
         window.timeline_pane.plot.valueChanged.connect(lambda: self._learn("drag"))
         self._show_gestures()
-        self._stack = stack = self._document.undo_stack
+        self._edits = edits = self._document.undo_group
         self._actions.bind(
-            self, window.notices.changed, stack.canUndoChanged, stack.canRedoChanged, self._document.reset
+            self, window.notices.changed, edits.canUndoChanged, edits.canRedoChanged, self._document.reset
         )
 
     # -- from start to start
@@ -213,6 +220,22 @@ class ViewController(Controller):
             layouts[name] = saved
         if layouts != self._settings.values.layouts:
             self._window.remember(layouts=layouts)
+
+    def arrangement(self) -> Arrangement:
+        """Return how all panes are arranged now, in this and the other layouts; see `arrange`."""
+        self._remember_layout()
+        values = self._settings.values
+        return Arrangement(values.layout, values.layouts, self._docks.filling)
+
+    def arrange(self, arrangement: Arrangement) -> None:
+        was_demo = self._settings.values.layout == "demo"
+        self._hold_frame()
+        self._window.remember(layout=arrangement.layout, layouts=arrangement.layouts)
+        self._take_layout()
+        if arrangement.filling:
+            self._docks.fill(arrangement.filling)
+        if was_demo != (arrangement.layout == "demo"):
+            self._set_full_screen(not was_demo)
 
     def _take_layout(self) -> None:
         values = self._settings.values
@@ -354,14 +377,14 @@ class ViewController(Controller):
 
     @command(
         tr("&Undo"), tr("Undo the last corpus edit, or bring back the run closed last"), _KEYS.Undo,
-        when=lambda self: self._stack.canUndo(),
+        when=lambda self: self._edits.canUndo(),
     )  # fmt: skip
     def undo(self) -> None:
-        self._stack.undo()
+        self._edits.undo()
 
-    @command(tr("&Redo"), tr("Redo what was undone"), _KEYS.Redo, when=lambda self: self._stack.canRedo())
+    @command(tr("&Redo"), tr("Redo what was undone"), _KEYS.Redo, when=lambda self: self._edits.canRedo())
     def redo(self) -> None:
-        self._stack.redo()
+        self._edits.redo()
 
     def _is_writable(self) -> bool:
         return isinstance(self.target, _TEXTS) and not self.target.isReadOnly()

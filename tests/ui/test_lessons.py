@@ -1,0 +1,278 @@
+"""Lessons in the window: the strip, what is put aside and brought back, and every lesson played to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from wordpiece_studio.session.project_state import content_of, unsaved_work
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.lesson import lesson_paths, read_lesson
+from wordpiece_studio.storage.view import Selection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.controllers.lesson_controller import LessonController
+
+TIES = next(path for path in lesson_paths() if path.stem == "score-and-ties")
+LESSON = """---
+lesson: Doing
+objective: score
+special_tokens: none
+run: Score
+run: Count
+objective: count
+---
+
+```
+hug 10
+pug 5
+hugs 5
+```
+
+## Go to step 1
+pane: timeline
+step: 0
+check: step = 1
+
+## Type pugs
+live_text: hugs
+pane: tokenization
+check: live_text = pugs
+
+## Select hu
+check: selection = token hu
+
+## Show the other run
+check: current = Count
+
+## Train by likelihood
+check: trained objective = likelihood
+
+## What is merged first?
+step: 0
+ask: merge(1)
+
+## The end
+is_predicting: yes
+step: 0
+check: predict
+"""
+
+
+def begin(studio: Studio, path: Path = TIES) -> LessonController:
+    controller = studio.window.lesson_controller
+    controller.open_lesson(path)
+    studio.wait(lambda: controller.lesson is not None)
+    return controller
+
+
+@pytest.fixture
+def doing(studio: Studio, tmp_path: Path) -> LessonController:
+    path = tmp_path / "doing.md"
+    path.write_text(LESSON, encoding="utf-8")
+    return begin(studio, path)
+
+
+def test_a_lesson_is_answered_page_by_page_and_finished(studio: Studio) -> None:
+    controller, strip, window = begin(studio), studio.window.lesson_strip, studio.window
+    assert strip.isVisible()
+    assert window.session.corpus_name == "The score and its ties"
+    assert window.docks.panels["scoreboard"].property("pointed") == "yes"
+    assert strip.title.text().startswith("Before the first merge")
+    window.actions_.lesson_check.trigger()
+    assert strip.said.text() == "Type or choose an answer first."
+    strip.field.setText("12")
+    QTest.keyClick(strip.field, Qt.Key.Key_Return)
+    assert strip.said.text() == "Not 12. Count it in every word, times the count of the word."
+    strip.field.setText("15")
+    QTest.keyClick(strip.field, Qt.Key.Key_Return)
+    assert strip.said.text() == "Right. h + ##u occurs 15 times: hug × 10, hugs × 5."
+    QTest.keyClick(strip.field, Qt.Key.Key_Backspace)
+    assert strip.said.text().startswith("A word that occurs ten times")
+    window.actions_.lesson_next.trigger()
+    strip.field.setText("5/(20 × 5)")
+    window.actions_.lesson_check.trigger()
+    assert strip.said.text().startswith("Right. n(ab) / (n(a) × n(b)) = 5 / (20 × 5) = 1/20")
+    assert window.settings.values.lessons == {"score-and-ties": 1}
+    window.actions_.lesson_back.trigger()
+    assert controller.number == 0
+    assert not window.actions_.lesson_back.isEnabled()
+    while controller.lesson is not None:
+        window.actions_.lesson_next.trigger()
+    assert strip.isHidden()
+    assert not any(panel.property("pointed") == "yes" for panel in window.docks.panels.values())
+    assert window.settings.values.finished_lessons == ("score-and-ties",)
+    window.actions_.refresh_menus()
+    assert any(action.text() == "The score and its ties ✓" for action in window.actions_.choices("open_lesson"))
+
+
+def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonController) -> None:
+    window, strip = studio.window, studio.window.lesson_strip
+
+    def check() -> bool:
+        window.actions_.lesson_check.trigger()
+        return strip.said.text().startswith("Right.")
+
+    def after(act: object) -> bool:
+        assert not check()
+        assert callable(act)
+        act()
+        is_right = check()
+        window.actions_.lesson_next.trigger()
+        return is_right
+
+    assert after(window.model.next_merge)
+    assert after(lambda: window.tokenization_pane.edit.setPlainText("pugs"))
+    assert (window.model.step, window.session.live_text) == (1, "pugs")
+    assert after(lambda: window.model.set_selection(Selection("token", text="hu")))
+    assert after(window.actions_.next_run.trigger)
+    assert not check()
+    assert strip.said.text().startswith("Not done yet. The current run has objective count")
+    before = window.model.run
+    window.actions_.lesson_show.trigger()
+    studio.wait(lambda: window.model.run is not before and window.model.state is TrainerState.FINISHED)
+    assert check()
+    window.actions_.lesson_next.trigger()
+    assert window.model.config is not None
+    assert window.model.config.objective == "likelihood"
+    window.actions_.lesson_show.trigger()
+    assert check()
+    window.actions_.lesson_next.trigger()
+    assert not check()
+    studio.wait(lambda: bool(window.session.prediction.candidates))
+    window.actions_.lesson_show.trigger()
+    assert check()
+
+
+def test_a_page_left_is_where_it_goes_on_but_not_behind_a_run_that_is_gone(
+    studio: Studio, doing: LessonController, tmp_path: Path
+) -> None:
+    for _ in range(6):
+        studio.window.actions_.lesson_next.trigger()
+    studio.window.actions_.lesson_leave.trigger()
+    assert studio.window.settings.values.lessons == {"doing": 6}
+    assert begin(studio, tmp_path / "doing.md").number == 4
+
+
+def test_all_that_was_open_comes_back_with_its_undo(studio: Studio, tmp_path: Path) -> None:
+    window, session = studio.window, studio.window.session
+    document, runs = session.document, session.runs
+    path = tmp_path / "mine.txt"
+    path.write_text("low lower lowest\n", encoding="utf-8")
+    studio.open(path)
+    document.set_text("low lower lowest new newest\n")
+    studio.wait(lambda: session.counting.counts is not None and len(session.counting.counts) == 5)
+    window.actions_.train.trigger()
+    studio.wait(lambda: runs.current is not None and runs.current.origin.corpus_name == "mine.txt")
+    studio.wait_finished()
+    window.actions_.train_as_you_type.trigger()  # off: nothing changes by itself meanwhile
+    session.settings.choose(objective="score")
+    window.actions_.train.trigger()
+    studio.wait(lambda: len(runs.all) == 2 and window.model.state is TrainerState.FINISHED)
+    session.settings.choose(objective="count", vocab_size=31)
+    window.model.seek(2)
+    window.actions_.keep_step.trigger()
+    window.tokenization_pane.edit.setPlainText("lowest of the new")
+    window.view_controller.choose_layout("engineer")
+    window.docks.close_panel("charts")
+    before, runs_before, undone = window.project.capture(), runs.all, document.undo_stack.count()
+    unsaved = unsaved_work(session, window.project)
+    arrangement = window.view_controller.arrangement()
+    settings = window.settings.values
+    others = [run for run in runs.all if run is not runs.current]
+
+    begin(studio)
+    assert document.text != before.corpus.text
+    assert window.project.capture() is window.project.capture()
+    assert content_of(window.project.capture()) == content_of(before)  # which is kept, and saved after a crash
+    assert unsaved_work(session, window.project) == unsaved
+    assert not window.actions_.save_project.isEnabled()
+    assert not document.undo_stack.canUndo()
+    document.set_text("other words")
+    window.actions_.undo.trigger()
+    assert document.text != "other words"
+    window.tokenization_pane.edit.setPlainText("mine no longer")
+    window.docks.bring("charts")
+    window.actions_.lesson_leave.trigger()
+
+    after = window.project.capture()
+    assert content_of(after) == content_of(before)
+    assert after.view == before.view
+    assert after.corpus == before.corpus
+    assert after.settings == before.settings
+    assert runs.all == runs_before
+    assert document.path == path
+    assert unsaved_work(session, window.project) == unsaved
+    assert window.view_controller.arrangement() == arrangement
+    assert msgspec.structs.replace(window.settings.values, lessons={}) == msgspec.structs.replace(settings, lessons={})
+    assert document.undo_stack.count() == undone
+    window.actions_.undo.trigger()
+    assert document.text == "low lower lowest\n"
+    assert not document.is_modified
+    window.actions_.redo.trigger()
+    assert document.text == before.corpus.text
+    runs.close(others[0])
+    assert others[0] not in runs.all
+    begin(studio)
+    window.actions_.lesson_leave.trigger()
+    window.actions_.undo.trigger()
+    assert others[0] in runs.all
+
+
+def test_a_lesson_that_is_dropped_is_opened_and_what_is_wrong_is_told(studio: Studio, tmp_path: Path) -> None:
+    window, path = studio.window, tmp_path / "mine.md"
+    path.write_text(TIES.read_text("utf-8").replace("ask: ties(2)", "ask: ties(99)"), encoding="utf-8")
+    window.corpus_controller.open_paths([path], are_dropped=True)
+    assert "mine.md, line 43: there is no step 99" in studio.box().text()
+    studio.box().close()
+    path.write_text(TIES.read_text("utf-8"), encoding="utf-8")
+    window.corpus_controller.open_paths([path], are_dropped=True)
+    studio.wait(lambda: window.lesson_controller.lesson is not None)
+    assert not window.session.opening.is_running
+    other = tmp_path / "a.txt"
+    other.write_text("other words", encoding="utf-8")
+    studio.open(other)
+    assert window.lesson_controller.lesson is None
+    assert window.session.document.path == other
+
+
+@pytest.mark.parametrize("path", lesson_paths(), ids=lambda path: path.stem)
+def test_every_lesson_can_be_played(studio: Studio, path: Path) -> None:
+    lesson = read_lesson(path)
+    controller, window, strip = begin(studio, path), studio.window, studio.window.lesson_strip
+    assert len(lesson.pages) > 2
+    for number, page in enumerate(lesson.pages):
+        assert (controller.number, strip.title.text()) == (number, page.title)
+        if page.question is not None:
+            if page.question.kind != "trained":
+                window.actions_.lesson_check.trigger()
+                assert not strip.said.text().startswith("Right."), f"page {number + 1} asks for what is there already"
+            if page.question.kind == "predict":
+                studio.wait(lambda: bool(window.session.prediction.candidates))
+            window.actions_.lesson_show.trigger()
+            studio.wait(lambda: window.model.state is TrainerState.FINISHED)
+            window.actions_.lesson_check.trigger()
+            assert strip.said.text().startswith("Right."), strip.said.text()
+            assert strip.said.property("role") == "success"
+        window.actions_.lesson_next.trigger()
+    assert controller.lesson is None
+
+
+def test_the_first_start_offers_a_lesson_once(studio: Studio) -> None:
+    banner = studio.window.notices.lesson
+    assert not banner.text
+    studio.window.show_soon()
+    studio.wait(lambda: bool(banner.text))
+    assert "Help › Lessons" in banner.text
+    banner.button.click()
+    studio.wait(lambda: studio.window.lesson_controller.lesson is not None)
+    assert not banner.text
+    studio.window.lesson_controller.offer()
+    assert not banner.text

@@ -1,0 +1,254 @@
+"""Lessons: opens one in place of what is open, goes from page to page, checks what is done, and puts all back."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.lesson_questions import Solution, is_answer, open_lesson, rule_of, solution
+from wordpiece_studio.session.plural import filled
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.lesson import Lesson, Page, Question, lesson_paths, read_lesson
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
+from wordpiece_studio.ui.widgets.plain import menu_text, set_look
+from wordpiece_studio.ui.workspace import Controller, Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from wordpiece_studio.storage.project.contents import Project, Run
+    from wordpiece_studio.ui.controllers.view_controller import ViewController
+
+_known = cache(read_lesson)  # those of the program, for their titles
+
+
+class LessonController(Controller):
+    """Shows one lesson at a time; what was open before is put aside, kept, and brought back when it is left."""
+
+    def __init__(self, window: Workspace, view: ViewController) -> None:
+        super().__init__(window)
+        self._view = view
+        self._strip = window.lesson_strip
+        self._settings = window.settings
+        self.lesson: Lesson | None = None
+        self.number = 0  # of the page, from 0
+        self._arranged: Any = None  # how the panes were arranged before
+        self.opening = Task(
+            open_lesson, "The lesson cannot be opened", self, on_answer=self._begin, on_error=self._messages.show_error
+        )
+        window.project.brought_back.connect(self._on_project_brought_back)
+        self._actions.bind(self)
+
+    # -- which lesson
+
+    def _lessons(self) -> Iterator[MenuChoice]:
+        values = self._settings.values
+        lessons = {path: _known(path) for path in lesson_paths(values.language)}
+        for path, lesson in sorted(lessons.items(), key=lambda each: (each[1].order, each[1].title)):
+            tick = " ✓" if lesson.name in values.finished_lessons else ""
+            yield MenuChoice(path, menu_text(lesson.title) + tick)
+
+    @command(choices=_lessons)
+    def open_lesson(self, path: Path) -> None:
+        """Open a lesson where it was left; what is open now comes back afterwards."""
+        state = self._model.state
+        if self.lesson is None and (state is TrainerState.TRAINING or self._session.opening.is_running):
+            error = StudioError("A lesson cannot begin during training or opening", "Stop it first, or wait.")
+            self._messages.show_error(error)
+        else:
+            self.opening.run(path)
+
+    def open_first(self) -> None:
+        self.open_lesson(next(self._lessons()).value)
+
+    def offer(self) -> None:
+        """Offer the first lesson, at the first start."""
+        known = self._settings.values.gestures
+        if "lesson" not in known:
+            self._window.remember(gestures=(*known, "lesson"))
+            text = self.tr("Short lessons explain WordPiece, one merge at a time. They are under Help › Lessons.")
+            self._window.notices.lesson.show_message(
+                text, action=self.tr("Start a lesson"), act=self.open_first, needs_answer=False
+            )
+
+    def _begin(self, found: tuple[Lesson, Project]) -> None:
+        lesson, project = found
+        self.opening.forget()
+        self._window.player.stop()
+        self._window.notices.lesson.clear()
+        if self.lesson is None:
+            self._arranged = self._view.arrangement()
+        self.lesson = lesson
+        self._window.project.put_aside(project)
+        self._show(self._place_left(lesson))
+
+    def _place_left(self, lesson: Lesson) -> int:
+        """Return the page that was left, or the first before it of which the run that is trained there is missing."""
+        left = self._settings.values.lessons.get(lesson.name, 0) % len(lesson.pages)
+        trained = (at for at, page in enumerate(lesson.pages) if page.question and page.question.kind == "trained")
+        return min(left, next(trained, left))
+
+    # -- its pages
+
+    @property
+    def page(self) -> Page:
+        assert self.lesson is not None
+        return self.lesson.pages[self.number]
+
+    def _show(self, number: int) -> None:
+        lesson = self.lesson
+        assert lesson is not None
+        self.number, page = number, lesson.pages[number]
+        if self._settings.values.layout != page.layout:
+            self._view.choose_layout(page.layout)
+        self._show_view(page.view)
+        self._strip.show_page(lesson, number)
+        self._point_at(page.pane)
+        self._window.remember(lessons={**self._settings.values.lessons, lesson.name: number})
+        self._actions.refresh()
+
+    def _show_view(self, view: Any) -> None:
+        runs = self._session.runs
+        run = next((run for run in runs.all if run.number == view.current), None)
+        if run is not None:
+            runs.show(run)
+        self._session.show_view(view)
+
+    def _point_at(self, pane: str) -> None:
+        """Draw a frame around one pane, and around no other."""
+        docks = self._window.docks
+        if pane in docks.panels:
+            docks.bring(pane)
+        for name, part in {**docks.panels, "bar": self._window.bar}.items():
+            if (part.property("pointed") or "") != (pointed := "yes" if name == pane else ""):
+                set_look(part, pointed=pointed)
+
+    def _has_lesson(self) -> bool:
+        return self.lesson is not None
+
+    def _has_question(self) -> bool:
+        return self.lesson is not None and self.page.question is not None
+
+    @command(
+        tr("&Back"), tr("Go to the previous page of the lesson"),
+        when=lambda self: self.lesson is not None and self.number > 0,
+    )  # fmt: skip
+    def lesson_back(self) -> None:
+        self._show(self.number - 1)
+
+    def _look_of_next(self) -> tuple[str, str]:
+        is_last = self.lesson is not None and self.number == len(self.lesson.pages) - 1
+        return (self.tr("&Finish") if is_last else self.tr("&Next"), "")
+
+    @command(tr("&Next"), tr("Go to the next page of the lesson"), when=_has_lesson, look=_look_of_next)
+    def lesson_next(self) -> None:
+        lesson, values = self.lesson, self._settings.values
+        assert lesson is not None
+        if self.number < len(lesson.pages) - 1:
+            self._show(self.number + 1)
+            return
+        finished = dict.fromkeys((*values.finished_lessons, lesson.name))
+        self._window.remember(finished_lessons=tuple(finished), lessons={**values.lessons, lesson.name: 0})
+        self.lesson_leave()
+
+    @command(tr("&Leave lesson"), tr("Close the lesson and show again what was open before"), when=_has_lesson)
+    def lesson_leave(self) -> None:
+        self._window.project.bring_back()
+
+    def _on_project_brought_back(self) -> None:
+        self.lesson = None
+        self._strip.hide()
+        self._point_at("")
+        self._view.arrange(self._arranged)
+        self._actions.refresh()
+
+    # -- what is done and answered
+
+    @property
+    def _run(self) -> Run | None:
+        """The run that is asked about."""
+        asked, runs = self.page.question, self._session.runs
+        number = self.page.view.current if asked is None or asked.run is None else asked.run
+        return next((run for run in runs.all if run.number == number), runs.current)
+
+    def _solution(self, asked: Question) -> Solution | None:
+        run = self._run
+        return None if run is None else solution(asked, run, self.page.view.step)
+
+    @command(tr("&Check"), tr("Check what was answered or done"), when=_has_question)
+    def lesson_check(self) -> None:
+        asked = self.page.question
+        assert asked is not None
+        try:
+            is_right, said = self._verdict(asked, self._strip.answer)
+        except StudioError as error:  # of a run that the student trained
+            is_right, said = False, str(error)
+        self._strip.say(" ".join(filter(None, (said, asked.because if is_right else ""))), is_right=is_right)
+
+    def _verdict(self, asked: Question, answer: str) -> tuple[bool, str]:
+        if asked.kind in ("ask", "choose") and not answer:
+            return False, self.tr("Type or choose an answer first.")
+        if asked.kind == "choose":
+            is_right = answer == asked.right
+            return is_right, self.tr("Right.") if is_right else self.tr("Not this one. Choose again.")
+        if asked.kind == "ask":
+            right, run = self._solution(asked), self._run
+            if right is None or run is None:
+                return False, self.tr("There is no run.")
+            if is_answer(answer, right):
+                return True, filled(self.tr("Right. {why}"), why=right.why)
+            return False, filled(self.tr("Not {answer}. {rule}"), answer=answer, rule=rule_of(asked, run))
+        is_right, present = self._done(asked)
+        if is_right:
+            return True, self.tr("Right.")
+        return False, " ".join(filter(None, (self.tr("Not done yet."), present)))
+
+    def _done(self, asked: Question) -> tuple[bool, str]:
+        """Return whether something was done, and what is the case instead."""
+        if asked.kind == "predict":
+            prediction = self._session.prediction
+            return prediction.is_revealed and prediction.is_right, prediction.sentence()
+        if asked.kind == "trained":
+            wanted, run = getattr(TrainingConfig(**asked.settings), asked.name), self._session.runs.current
+            present = None if run is None else getattr(run.config, asked.name)
+            text = self.tr("The current run has {name} {value}; train one with {wanted}.")
+            said = filled(text, name=asked.name, value=str(present), wanted=str(wanted))
+            is_trained = self._model.state is TrainerState.FINISHED
+            return present == wanted and run is not None and is_trained, said
+        wanted, present = asked.settings[asked.name], getattr(self._session.view(), asked.name)
+        if asked.name == "step":
+            text = self.tr("The current step is {step}; go to step {wanted}.")
+            wanted = min(wanted, self._model.merge_count)
+            return present == wanted, filled(text, step=present, wanted=wanted)
+        if asked.name == "live_text":
+            text = self.tr("Type “{text}” in the live tokenization.")
+            return " ".join(present.split()) == " ".join(wanted.split()), filled(text, text=wanted)
+        return present == wanted, ""
+
+    @command(tr("&Show me"), tr("Let it be done or answered for you, with the reason"), when=_has_question)
+    def lesson_show(self) -> None:
+        asked, said = self.page.question, ""
+        assert asked is not None
+        if asked.kind == "ask" and (right := self._solution(asked)) is not None:
+            self._strip.set_answer(right.text)
+            said = right.why
+        elif asked.kind == "choose":
+            self._strip.set_answer(asked.right)
+            said = asked.right
+        elif asked.kind == "view":
+            self._show_view(self.page.solved)
+            said = self.tr("Done for you.")
+        elif asked.kind == "trained":
+            self._session.settings.choose(**asked.settings)
+            self._actions.train.trigger()
+            said = self.tr("A run with this setting is trained.")
+        elif asked.kind == "predict" and (merge := self._model.hidden_merge) is not None:
+            prediction = self._session.prediction
+            prediction.choose((merge.left, merge.right))
+            prediction.reveal()
+            said = prediction.sentence()
+        self._strip.say(" ".join(filter(None, (said, asked.because))))
