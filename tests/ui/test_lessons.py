@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.project_state import content_of, unsaved_work
+from wordpiece_studio.session.recovery_store import find_recoverable, recover, recovery_folder
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.lesson import lesson_paths, read_lesson
 from wordpiece_studio.storage.view import Selection
@@ -276,3 +277,15 @@ def test_the_first_start_offers_a_lesson_once(studio: Studio) -> None:
     assert not banner.text
     studio.window.lesson_controller.offer()
     assert not banner.text
+
+
+def test_what_is_put_aside_survives_a_crash_during_the_lesson(studio: Studio) -> None:
+    window = studio.window
+    studio.set_text("my own words, in no file")
+    begin(studio)
+    studio.set_text("the words of the lesson, edited")
+    studio.wait(lambda: window.recovery.keeper.is_idle, 10_000)
+    window.leave_at_once()  # as after a signal: nothing is asked
+    (found,) = find_recoverable(recovery_folder())
+    found.lock.release()
+    assert recover(found).project.corpus.text == "my own words, in no file"

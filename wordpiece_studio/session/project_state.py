@@ -108,7 +108,6 @@ class _Aside:
     project: Project
     unsaved: UnsavedWork
     runs: tuple[Run, ...]  # themselves, since edits that can be undone know them
-    is_sample: bool
     bring_edits_back: Callable[[], None]
 
 
@@ -237,10 +236,10 @@ class ProjectState(QObject):
         self.set_path(None)
         self._show(project)
 
-    def _show(self, project: Project, *, known: Sequence[Run] = (), is_sample: bool = False) -> None:
+    def _show(self, project: Project, *, known: Sequence[Run] = ()) -> None:
         """Show a project; runs with the numbers of those that are `known` are these."""
         self.reading.forget()
-        self._restore_corpus(project.settings, project.corpus, is_sample=is_sample)
+        self._restore_corpus(project.settings, project.corpus)
         self._restore_run(project, known)
         self._expected = project.counts
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
@@ -268,15 +267,14 @@ class ProjectState(QObject):
         """Show a lesson; what is open stays the project, its unsaved work is kept, and `bring_back` shows it again."""
         if self._aside is None:
             project_of_user, unsaved = self.capture(), unsaved_work(self._session, self)
-            runs, is_sample = self._runs.all, self._session.is_sample
-            self._aside = _Aside(project_of_user, unsaved, runs, is_sample, self._document.put_edits_aside())
+            self._aside = _Aside(project_of_user, unsaved, self._runs.all, self._document.put_edits_aside())
             self._runs.undo_stack = self._document.undo_stack
-        self._show(project, is_sample=True)
+        self._show(project)
 
     def bring_back(self) -> None:
         aside, self._aside = self._aside, None
         if aside is not None:
-            self._show(aside.project, known=aside.runs, is_sample=aside.is_sample)
+            self._show(aside.project, known=aside.runs)
             aside.bring_edits_back()
             self._runs.undo_stack = self._document.undo_stack
             self.brought_back.emit()
@@ -307,13 +305,13 @@ class ProjectState(QObject):
         self._session.show_view(View())
         self.saved.emit()
 
-    def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus, *, is_sample: bool) -> None:
+    def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
         config = TrainingConfig.from_dict(settings.training, pre_tokenizer)
         self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
         self._session.show_corpus(corpus)
-        self._session.take_corpus(corpus.name, is_sample=is_sample)
+        self._session.take_corpus(corpus.name)
         self._session.settings.suggestion.keep_saved()
         self._session.settings.set_config(config)
 
