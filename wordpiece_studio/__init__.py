@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.finding import Finding as Finding
     from wordpiece_studio.corpus.linter.linter import lint as lint
     from wordpiece_studio.errors import StudioError as StudioError
+    from wordpiece_studio.evaluation.check import Check as Check
+    from wordpiece_studio.evaluation.check import CheckReport as CheckReport
+    from wordpiece_studio.evaluation.check import check as check
     from wordpiece_studio.evaluation.differences import Divergence as Divergence
     from wordpiece_studio.evaluation.differences import TokenizerComparison as TokenizerComparison
     from wordpiece_studio.evaluation.differences import VocabularyOverlap as VocabularyOverlap
@@ -128,6 +131,7 @@ _HOMES = {
     "corpus.linter.finding": "Finding",
     "corpus.linter.linter": "lint",
     "errors": "StudioError",
+    "evaluation.check": "Check CheckReport check",
     "evaluation.differences": (
         "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"
     ),
@@ -185,6 +189,7 @@ def _found(module: str, name: str) -> Any:
 
 # What reads and writes files lies above the tokenizers, whose methods call it.
 tokenizer.load = lambda *given: _found("storage.tokenizer_loading", "load_wordpiece_tokenizer")(*given)
+tokenizer.load_any = lambda path: _found("storage.tokenizer_loading", "load_tokenizer")(path)
 tokenizer.save = lambda *given, **options: _found("storage.tokenizer_directory", "save_tokenizer")(*given, **options)
 training.load = lambda *given: _found("storage.saved_runs", "load_run")(*given)
 training.save = lambda *given: _found("storage.saved_runs", "save_run")(*given)

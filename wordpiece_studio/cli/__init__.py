@@ -1,9 +1,9 @@
 """The command line: ``wordpiece-studio`` opens the window, its commands run without one.
 
 Results go to stdout; progress, warnings and errors go to stderr, an error as one line; with --json, an error also goes
-to stdout, as one object. The exit code is 0, or 1 for a reported error (and for what verify and lint find), 2 for a
-usage error, 130 after Ctrl-C, 143 when terminated, 129 when the terminal was closed. Commands that
-belong together share a module.
+to stdout, as one object. The exit code is 0, or 1 for a reported error (and for what verify, lint and check find), 2
+for a usage error, 130 after Ctrl-C, 143 when terminated, 129 when the terminal was closed. Commands that belong
+together share a module.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ _COMMANDS = {
     ),
     "sweep": (
         "sweep", "Compare vocabularies of many sizes and methods on text not trained on, and say which size to take."
+    ),
+    "check": (
+        "check",
+        "Check whether a tokenizer is healthy: its IDs, special tokens, tokens that no text can produce, and with --on "
+        "what a text shows. The exit code is 1 if a check fails.",
     ),
     "extend": (
         "extend",

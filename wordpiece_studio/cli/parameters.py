@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PROGRAM = "wordpiece-studio"
 _ABOUT = "Train WordPiece vocabularies, step through their merges, and tokenize. Without a command, open the window."
 _EXIT_CODES = (
-    "Exit codes: 0 done; 1 an error, or verify found a difference, or lint has a warning; 2 wrong usage; 130 stopped "
-    "by Ctrl-C, 143 by SIGTERM, 129 when the terminal was closed."
+    "Exit codes: 0 done; 1 an error, or verify found a difference, lint has a warning, or a check failed; 2 wrong "
+    "usage; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 when the terminal was closed."
 )
 _TYPES: dict[str, Any] = {"bool": bool, "int": int, "float": float, "tuple[str, ...]": str.split}  # others are texts
 _METAVARS = {int: "N", float: "X"}

@@ -487,7 +487,7 @@ class TextInFiles:
         return text
 
     def counted_by(self, tokenizer: LibraryEncoder, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
-        yield from tokenizer.count_words(self._lines(note))
+        yield from tokenizer.count_words(self.lines(note))
         self._check_unchanged()
 
     def _check_unchanged(self) -> None:
@@ -514,7 +514,7 @@ class TextInFiles:
                 raise StudioError(what, advice, text=self._name, **error.values) from None
             raise
 
-    def _lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
+    def lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
         pieces, done = pieces_of(self._texts, self._files), 0
         if self._is_held_out:
             pieces = (piece for is_held_out, piece in divided_pieces(pieces) if is_held_out)

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# What reads and writes the files of a `Tokenizer`: it lies above this room, and the face of the library sets it.
+# What reads and writes the files of a `Tokenizer`, and of any other: it lies above this room, and the face of the
+# library sets it.
 load: Callable[..., Any]
+load_any: Callable[..., Any]
 save: Callable[..., Any]
 as_json: Callable[..., bytes]
