@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.finding import Finding as Finding
     from wordpiece_studio.corpus.linter.linter import lint as lint
     from wordpiece_studio.errors import StudioError as StudioError
-    from wordpiece_studio.evaluation.check import Check as Check
     from wordpiece_studio.evaluation.check import CheckReport as CheckReport
+    from wordpiece_studio.evaluation.check import TokenizerCheck as TokenizerCheck
     from wordpiece_studio.evaluation.check import check as check
     from wordpiece_studio.evaluation.differences import Divergence as Divergence
     from wordpiece_studio.evaluation.differences import TokenizerComparison as TokenizerComparison
@@ -131,7 +131,7 @@ _HOMES = {
     "corpus.linter.finding": "Finding",
     "corpus.linter.linter": "lint",
     "errors": "StudioError",
-    "evaluation.check": "Check CheckReport check",
+    "evaluation.check": "CheckReport TokenizerCheck check",
     "evaluation.differences": (
         "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"
     ),

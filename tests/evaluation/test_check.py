@@ -24,7 +24,7 @@ def made(tokens: list[str] = HEALTHY, normalizer: str = "bert-uncased", pre: str
     return wps.Tokenizer(wps.Vocabulary(tokens, [token for token in SPECIAL if token in tokens]), normalizer, pre)
 
 
-def found(tokenizer: Any, name: str, *texts: str) -> wps.Check:
+def found(tokenizer: Any, name: str, *texts: str) -> wps.TokenizerCheck:
     report = wps.check(tokenizer, texts=texts)
     (check,) = [each for each in report.checks if each.name == name]
     assert check.reason

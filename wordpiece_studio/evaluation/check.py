@@ -50,7 +50,7 @@ _ON_UNKNOWN = "Train on text of that kind, or extend the vocabulary: what is unk
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class TokenizerCheck:
     """What one check found.
 
     Attributes
@@ -87,7 +87,7 @@ class Check:
 class CheckReport:
     """What all checks of a tokenizer found."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[TokenizerCheck, ...]
 
     @property
     def failed(self) -> bool:
@@ -156,16 +156,16 @@ def check(
     return CheckReport(tuple(_checks(found, seen, watch)))
 
 
-def _checks(tokenizer: Encoder, seen: _Seen | None, watch: Watch) -> Iterator[Check]:
+def _checks(tokenizer: Encoder, seen: _Seen | None, watch: Watch) -> Iterator[TokenizerCheck]:
     yield _ids(tokenizer)
     yield _special_tokens(tokenizer)
-    yield _round_trip(tokenizer, seen.lines(), watch) if seen else Check("round trip", "skipped", _NO_TEXT)
-    yield _unknown_tokens(seen) if seen else Check("unknown tokens", "skipped", _NO_TEXT)
+    yield _round_trip(tokenizer, seen.lines(), watch) if seen else TokenizerCheck("round trip", "skipped", _NO_TEXT)
+    yield _unknown_tokens(seen) if seen else TokenizerCheck("unknown tokens", "skipped", _NO_TEXT)
     yield _unicode_forms(tokenizer, seen)
     yield _digits(tokenizer)
     watch.note("Looking for tokens", 0, 1)
     yield _reachable_tokens(tokenizer, watch)
-    yield _rare_tokens(tokenizer, seen) if seen else Check("rare tokens", "skipped", _NO_TEXT)
+    yield _rare_tokens(tokenizer, seen) if seen else TokenizerCheck("rare tokens", "skipped", _NO_TEXT)
 
 
 class _Seen:
@@ -223,40 +223,44 @@ def _unknown(tokenizer: Encoder) -> set[int | None]:
     return {NO_ID} if tokenizer.unk_token is None else {NO_ID, tokenizer.id_of(tokenizer.unk_token)}
 
 
-def _ids(tokenizer: Encoder) -> Check:
+def _ids(tokenizer: Encoder) -> TokenizerCheck:
     found = {number for token in tokenizer.tokens if (number := tokenizer.id_of(token)) is not None}
     largest = max(found, default=-1)
     gaps = [number for number in range(largest + 1) if number not in found]
     values = {"tokens": len(found), "largest": largest, "gaps": len(gaps), "rows": largest + 1}
     if not gaps:
-        return Check("IDs", "pass", "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps", "", values)
+        return TokenizerCheck(
+            "IDs", "pass", "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps", "", values
+        )
     what = "{gaps:,} of the IDs from 0 to {largest:,} belong to no token"
-    advice = "Give the model {rows:,} rows, and keep the tokenizer.json: vocab.txt cannot represent gaps."
-    return Check("IDs", "warning", what, advice, values, _shown(map(str, gaps)))
+    advice = "A model needs {rows:,} rows. Keep the tokenizer.json: vocab.txt cannot represent gaps."
+    return TokenizerCheck("IDs", "warning", what, advice, values, _shown(map(str, gaps)))
 
 
-def _special_tokens(tokenizer: Encoder) -> Check:
+def _special_tokens(tokenizer: Encoder) -> TokenizerCheck:
     roles, is_wordpiece = dict(tokenizer.roles), tokenizer.kind == "WordPiece"
     if is_wordpiece:
         roles["unk_token"] = tokenizer.unk_token or UNKNOWN_TOKEN
     tokens = list(dict.fromkeys(roles.values()))
     if missing := [token for token in tokens if tokenizer.id_of(token) is None]:
         what, advice = "{token} is not in the vocabulary", "Add it: without an ID it is nothing to a model."
-        return Check("special tokens", "fail", what, advice, {"token": missing[0]}, _shown(missing))
+        return TokenizerCheck("special tokens", "fail", what, advice, {"token": missing[0]}, _shown(missing))
     # A model of SentencePiece never finds its control symbols in a text.
     is_found = tokenizer.reading is not None or tokenizer.words_of is None
     if split := [token for token in tokens if is_found and list(tokenizer.ids(token)) != [tokenizer.id_of(token)]]:
         what, advice = "{token} is split where a text spells it out", "List it among the special tokens."
-        return Check("special tokens", "fail", what, advice, {"token": split[0]}, _shown(split))
+        return TokenizerCheck("special tokens", "fail", what, advice, {"token": split[0]}, _shown(split))
     if absent := [role for role in _BERT_ROLES if is_wordpiece and role not in roles]:
         advice = "If the model is like BERT, train with [PAD], [CLS], [SEP] and [MASK]."
         values = {"roles": ", ".join(absent)}
-        return Check("special tokens", "warning", "No token has the role {roles}", advice, values)
+        return TokenizerCheck("special tokens", "warning", "No token has the role {roles}", advice, values)
     values = {"roles": ", ".join(f"{role} {token}" for role, token in roles.items())}
-    return Check("special tokens", "pass", "{roles}" if roles else "There are none, and none is needed", "", values)
+    return TokenizerCheck(
+        "special tokens", "pass", "{roles}" if roles else "There are none, and none is needed", "", values
+    )
 
 
-def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) -> Check:
+def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) -> TokenizerCheck:
     """Encode and decode lines; only characters count that the normalizer and the pre-tokenizer leave."""
     examples: dict[str, list[str]] = {"same": [], "changed": [], "unknown": [], "lost": []}
     unknown, done = _unknown(tokenizer), 0
@@ -274,14 +278,14 @@ def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) ->
     if examples["lost"]:
         what = "Decoding changes {lost:,} of {lines:,} lines beyond what the normalizer does"
         advice = "Compare such a line with its tokens: some character has none, or one stands for something else."
-        return Check("round trip", "fail", what, advice, values, _shown(examples["lost"]))
+        return TokenizerCheck("round trip", "fail", what, advice, values, _shown(examples["lost"]))
     if examples["unknown"]:
         what = "{unknown:,} of {lines:,} lines do not come back whole, because they have unknown tokens"
-        return Check("round trip", "warning", what, _ON_UNKNOWN, values, _shown(examples["unknown"]))
+        return TokenizerCheck("round trip", "warning", what, _ON_UNKNOWN, values, _shown(examples["unknown"]))
     what = "{lines:,} lines come back exactly"
     if examples["changed"]:
         what = "{lines:,} lines come back, {changed:,} of them without the case, accents or spaces that are not kept"
-    return Check("round trip", "pass", what, "", values)
+    return TokenizerCheck("round trip", "pass", what, "", values)
 
 
 def _is_left(tokenizer: Encoder, line: str, decoded: str) -> bool:
@@ -302,7 +306,7 @@ def _alike(text: str) -> str:
     return "".join(each for each in parts if unicodedata.category(each)[0] not in "MCZ")
 
 
-def _unknown_tokens(seen: _Seen) -> Check:
+def _unknown_tokens(seen: _Seen) -> TokenizerCheck:
     words, unknown = Counter[str](), Counter[str]()
     for word, count in seen.words.items():
         letter = next(filter(str.isalpha, word), "\0")  # which has no name
@@ -318,10 +322,10 @@ def _unknown_tokens(seen: _Seen) -> Check:
     status = "fail" if share > _TOO_MUCH_UNKNOWN else status
     what = "{share:.2%} of {words:,} words are unknown; by script: {scripts}"
     examples = _shown(word for word, count in seen.unknown.most_common() if count)
-    return Check("unknown tokens", status, what, "" if status == "pass" else _ON_UNKNOWN, values, examples)
+    return TokenizerCheck("unknown tokens", status, what, "" if status == "pass" else _ON_UNKNOWN, values, examples)
 
 
-def _unicode_forms(tokenizer: Encoder, seen: _Seen | None) -> Check:
+def _unicode_forms(tokenizer: Encoder, seen: _Seen | None) -> TokenizerCheck:
     """Compare the tokens of both forms of words, or without a text, of the characters of the tokens."""
     normal, words = unicodedata.normalize, sorted(set("".join(tokenizer.tokens)))
     if seen is not None:
@@ -329,20 +333,20 @@ def _unicode_forms(tokenizer: Encoder, seen: _Seen | None) -> Check:
     forms = [(normal("NFC", word), normal("NFD", word)) for word in words]
     both = [pair for pair in forms if pair[0] != pair[1]]
     if not both:
-        return Check("unicode forms", "pass", "No character here can be composed or decomposed")
+        return TokenizerCheck("unicode forms", "pass", "No character here can be composed or decomposed")
     composed, decomposed = (tokenizer.encode(as_texts(tokenizer, list(form))) for form in zip(*both, strict=True))
     pairs = zip(both, composed, decomposed, strict=True)
     differing = [form for (form, _), one, other in pairs if one.ids != other.ids]
     values = {"differing": len(differing), "number": len(both)}
     if not differing:
         what = "All {number:,} words or characters have the same tokens composed (NFC) and decomposed (NFD)"
-        return Check("unicode forms", "pass", what, "", values)
+        return TokenizerCheck("unicode forms", "pass", what, "", values)
     what = "{differing:,} of {number:,} words or characters have other tokens decomposed (NFD) than composed (NFC)"
     advice = "Bring all texts to one form first, or train with a normalizer that does, such as nfc."
-    return Check("unicode forms", "warning", what, advice, values, _shown(differing))
+    return TokenizerCheck("unicode forms", "warning", what, advice, values, _shown(differing))
 
 
-def _digits(tokenizer: Encoder) -> Check:
+def _digits(tokenizer: Encoder) -> TokenizerCheck:
     numbers, unknown = [*map(str, range(10_000))], _unknown(tokenizer)
     encodings = tokenizer.encode(as_texts(tokenizer, numbers))
     found = list(zip(numbers, encodings, strict=True))
@@ -351,17 +355,17 @@ def _digits(tokenizer: Encoder) -> Check:
     values = {"lost": len(lost), "fewest": min(sizes), "most": max(sizes)}
     if lost:
         what, advice = "{lost:,} of the numbers up to 9,999 are unknown", "Add all digits to the alphabet."
-        return Check("digits", "warning", what, advice, values, _shown(lost))
+        return TokenizerCheck("digits", "warning", what, advice, values, _shown(lost))
     if len({tuple(encoding.offsets) for _, encoding in found[1000:]}) == 1:
-        return Check("digits", "pass", "All numbers of four digits are split alike, into {most}", "", values)
+        return TokenizerCheck("digits", "pass", "All numbers of four digits are split alike, into {most}", "", values)
     what = "Numbers are split unevenly: those of four digits into {fewest} to {most} tokens"
     advice = "If a model is to calculate, train with digits split: digits-single here, split_digits of SentencePiece."
-    return Check("digits", "warning", what, advice, values, _shown(sizes[size] for size in sorted(sizes)))
+    return TokenizerCheck("digits", "warning", what, advice, values, _shown(sizes[size] for size in sorted(sizes)))
 
 
-def _reachable_tokens(tokenizer: Encoder, watch: Watch) -> Check:
+def _reachable_tokens(tokenizer: Encoder, watch: Watch) -> TokenizerCheck:
     if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_cut_by_tokens:
-        return Check("reachable tokens", "skipped", "It applies only to WordPiece with longest match")
+        return TokenizerCheck("reachable tokens", "skipped", "It applies only to WordPiece with longest match")
     found = reachability(tokenizer, watch.is_stopped)
     lost = [token for token in found.unreachable if not UNUSED.fullmatch(token)]
     free = len(found.unreachable) - len(lost)
@@ -372,14 +376,14 @@ def _reachable_tokens(tokenizer: Encoder, watch: Watch) -> Check:
     more = "; {free:,} like [unused0] left out" if free else ""
     more += "; {undecided:,} undecided" if found.undecided else ""
     if not lost:
-        return Check("reachable tokens", "pass", "No token of {tokens:,} is out of reach" + more, "", values)
+        return TokenizerCheck("reachable tokens", "pass", "No token of {tokens:,} is out of reach" + more, "", values)
     status: CheckStatus = "fail" if len(lost) > _TOO_MANY_UNREACHABLE * values["tokens"] else "warning"
     advice = "Prune them, or use the normalizer and pre-tokenizer that the vocabulary was trained with."
     what = "No text can produce {lost:,} of {tokens:,} tokens, because of: {obstacles}"
-    return Check("reachable tokens", status, what + more, advice, values, _shown(lost))
+    return TokenizerCheck("reachable tokens", status, what + more, advice, values, _shown(lost))
 
 
-def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> Check:
+def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> TokenizerCheck:
     special = {*tokenizer.roles.values(), *getattr(tokenizer, "special_tokens", ())}
     tokens = [token for token in tokenizer.tokens if token not in special and not UNUSED.fullmatch(token)]
     counts = {token: seen.frequencies[tokenizer.id_of(token)] for token in tokens}
@@ -388,12 +392,14 @@ def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> Check:
     values = {"rare": len(rare), "tokens": len(counts), "share": share, "least": _RARE, "total": total}
     what = "{rare:,} of {tokens:,} tokens ({share:.1%}) occur fewer than {least} times in the text"
     if share <= _MOST_RARE:
-        return Check("rare tokens", "pass", what, "", values)
+        return TokenizerCheck("rare tokens", "pass", what, "", values)
     if total < _RARE * len(counts):
         what = "The text is too short: of its {total:,} tokens not each of {tokens:,} can occur {least} times"
-        return Check("rare tokens", "skipped", what, "Choose a longer text, such as the training text.", values)
+        return TokenizerCheck(
+            "rare tokens", "skipped", what, "Choose a longer text, such as the training text.", values
+        )
     advice = "A model learns little about such tokens: train a smaller vocabulary, or prune this one."
-    return Check("rare tokens", "warning", what, advice, values, _shown(rare))
+    return TokenizerCheck("rare tokens", "warning", what, advice, values, _shown(rare))
 
 
 def _shown(examples: Iterable[str]) -> tuple[str, ...]:
