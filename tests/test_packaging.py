@@ -140,7 +140,7 @@ def test_the_command_lines_are_found() -> None:
     found = {page: [command[0] for command in commands_of(page)] for page in PAGES}
     pages = {page.name: found[page] for page in HELP}
     commands = ["prepare", "lint", "count", "train", "train", "encode", "decode", "tokenize", "explain"]
-    commands += ["evaluate", "compare", "extend", "prune", "verify"]
+    commands += ["evaluate", "compare", "sweep", "check", "extend", "prune", "verify"]
     assert found[ROOT / "README.md"] == commands
     assert set(pages["command-line.md"]) == set(commands)
     assert pages["reproducing.md"] == ["train", "verify", "verify"]
