@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ast
 import pkgutil
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.version import __version__
@@ -20,14 +19,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 MOST_WORDS = 5_000  # of a program, which counts all of them again at every merge
-# A merge in five phases: the function that each is in, and how the line that does it begins; None is the objective's.
-_PHASES = (
-    ("count_pairs", "counts[pair] += times"), ("count_symbols", "counts[symbol] += times"), (None, "return "),
-    ("best_pair", "return max("), ("merge", "merged[-1] = new"),
-)  # fmt: skip
+# How the line that does each phase of a merge begins: count pairs and symbols, the objective, the best pair, the merge.
+_PHASES = ("counts[pair] += times", "counts[symbol] += times", "return float(n)", "return max(", "merged[-1] = new")
 PHASES = len(_PHASES)
-_SHOWN = ("count_pairs", "count_symbols", None, "pair_values", "best_pair", "join", "merge", "train")
-_RUN = ("split", "corpus_of", "count_symbols", "count_pairs", None, *_SHOWN[3:])
 _BY_IDS = """\
         places = {token: place for place, token in enumerate(vocabulary)}
         values = {pair: values[pair] for pair in sorted(values, key=lambda pair: [places[token] for token in pair])}
@@ -39,8 +33,7 @@ _NOT_DEFINED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """The functions of a step, and the line, from 0, of each phase."""
 
     text: str
@@ -60,15 +53,11 @@ def code_of(objective: Objective, tie: Tie) -> Code:
     >>> code.text.splitlines()[code.lines[2]].strip()
     'return float(n) / (float(left) * float(right))'
     """
-    lines: list[str] = []
-    places: dict[str, int] = {}
-    for name in _SHOWN:
-        found = _function(name or objective, tie)
-        for phase in (phase for phase in _PHASES if phase[0] == name):
-            at = next(at for at, line in enumerate(found) if line.strip().startswith(phase[1]))
-            places[phase[1]] = len(lines) + at
-        lines += [*found, ""]
-    return Code("\n".join(lines[:-1]), tuple(places[line] for _, line in _PHASES))
+    names = ("count_pairs", "count_symbols", objective, "pair_values", "best_pair", "join", "merge", "train")
+    text = "\n\n".join(_function(name, tie) for name in names)
+    lines = [line.strip() for line in text.splitlines()]
+    places = (next(at for at, line in enumerate(lines) if line.startswith(begin)) for begin in _PHASES)
+    return Code(text, tuple(places))
 
 
 def values_of(merge: Merge) -> tuple[str, ...]:
@@ -97,40 +86,52 @@ def program_of(history: MergeHistory, end: int) -> str:
     StudioError
         If the definition alone does not make these merges, or there are more than `MOST_WORDS` words.
     """
-    config, prefix = history.config, history.config.continuing_subword_prefix
     check_program(history)
+    config, prefix, found = history.config, history.config.continuing_subword_prefix, history.input
     words: dict[str, int] = {}
-    for word, symbols, times in _words_of(history):
-        # A symbol that begins a word and one inside would be one: the definition tells them apart by the prefix alone.
-        if [prefix * (at > 0) + character for at, character in enumerate(word)] != symbols or (
-            prefix and word.startswith(prefix) and len(word) > len(prefix)
-        ):
-            raise StudioError(
-                "The program cannot be written: {word!r} looks like the inside of a word",
-                "Choose another prefix and train again.", word=word,
-            )  # fmt: skip
+    rows = (found.word_starts, found.word_lengths, found.weights)
+    for start, length, times in zip(*(row.tolist() for row in rows), strict=True):
+        symbols = [found.symbols[symbol] for symbol, _ in found.symbols_between(start, start + length)]
+        word = "".join(symbol.text for symbol in symbols)
+        # The definition tells symbols that begin a word from those inside by the prefix alone.
+        if symbols[0].continues or (prefix and word != prefix and word.startswith(prefix)):
+            what = "The program cannot be written: {word!r} looks like the inside of a word"
+            raise StudioError(what, "Choose another prefix and train again.", word=word)
         words[word] = words.get(word, 0) + times
     size = history.vocabulary_size(end) + (end > 0 and not history[end - 1].is_new)
-    tokens = history.vocabulary(0).tokens
-    functions = ["\n".join(_function(name or config.objective, config.tie, is_run=True)) for name in _RUN]
-    imports = ["import itertools", *["import math"] * (config.objective == "likelihood"), "import sys"]
-    call = f"train(WORDS, {config.objective}, min_frequency={config.min_frequency}, size={size})"
-    parts = [
-        f'"""Training in full, as WordPiece Studio {__version__} defines it, for Python 3.10 or newer."""\n\n'
-        "from __future__ import annotations\n",
-        "\n".join([*imports, "from collections import defaultdict", "from collections.abc import Callable"]),
-        "\n" + "\n".join(_lines("Pair", "Corpus", "Objective")),
-        f"\nPREFIX = {prefix!r}",
-        "WORDS = {\n" + "".join(f"    {word!r}: {times},\n" for word, times in words.items()) + "}",
-        "# Special tokens, alphabet, and required tokens.\n"
-        "VOCABULARY = [\n" + "".join(f"    {token!r},\n" for token in tokens) + "]\n",
-        *(f"\n{function}\n" for function in functions),
-        *(["\n" + "\n".join(_logarithm()) + "\n"] if config.objective == "likelihood" else []),
-        f'\nsys.stdout.reconfigure(encoding="utf-8")\nvocabulary, merges = {call}\n'
-        f"for step, (left, right) in enumerate(merges[:{end}], start=1):\n"
-        '    print(step, left, right, join(left, right), sep="\\t")\n',
-    ]
-    return "\n".join(parts)
+    names = ["split", "corpus_of", "count_symbols", "count_pairs", config.objective, "pair_values", "best_pair"]
+    names += ["join", "merge", "train", *["ln"] * (config.objective == "likelihood")]
+    constants = _lines("_SQRT_HALF", "_L7") if "ln" in names else ""
+    functions = "\n\n\n".join(_function(name, config.tie, is_run=True) for name in names)
+    return f'''"""Training in full, as WordPiece Studio {__version__} defines it, for Python 3.10 or newer."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+
+{_lines("Pair", "Objective")}
+
+PREFIX = {prefix!r}
+WORDS = {{
+{"".join(f"    {word!r}: {times},{chr(10)}" for word, times in words.items())}}}
+# Special tokens, alphabet, and required tokens.
+VOCABULARY = [
+{"".join(f"    {token!r},{chr(10)}" for token in history.vocabulary(0).tokens)}]
+{constants}
+
+
+{functions}
+
+
+sys.stdout.reconfigure(encoding="utf-8")
+vocabulary, merges = train(WORDS, {config.objective}, min_frequency={config.min_frequency}, size={size})
+for step, (left, right) in enumerate(merges[:{end}], start=1):
+    print(step, left, right, join(left, right), sep="\\t")
+'''
 
 
 def check_program(history: MergeHistory) -> None:
@@ -143,18 +144,6 @@ def check_program(history: MergeHistory) -> None:
     if history.word_count > MOST_WORDS:
         what = "The program cannot be written: it would have {count:,} distinct words, more than {most:,}"
         raise StudioError(what, "Use a part of the corpus.", count=history.word_count, most=MOST_WORDS)
-
-
-def _words_of(history: MergeHistory) -> list[tuple[str, list[str], int]]:
-    """Return the words as they are trained on, with their symbols before the first merge and their counts."""
-    found, prefix = history.input, history.config.continuing_subword_prefix
-    words = []
-    rows = (found.word_starts, found.word_lengths, found.weights)
-    for start, length, times in zip(*(row.tolist() for row in rows), strict=True):
-        symbols = [found.symbols[symbol] for symbol, _ in found.symbols_between(start, start + length)]
-        text = "".join(symbol.text for symbol in symbols)
-        words.append((text, [symbol.token(prefix) for symbol in symbols], times))
-    return words
 
 
 # -- reading the definition
@@ -173,28 +162,22 @@ def _definition() -> tuple[list[str], dict[str, ast.stmt]]:
     return text.splitlines(), nodes
 
 
-def _lines(*names: str) -> list[str]:
+def _lines(first: str, last: str) -> str:
+    """Return the lines from one definition to another."""
     lines, nodes = _definition()
-    return [line for name in names for line in lines[nodes[name].lineno - 1 : nodes[name].end_lineno]]
+    return "\n".join(lines[nodes[first].lineno - 1 : nodes[last].end_lineno])
 
 
-def _function(name: str, tie: Tie, *, is_run: bool = False) -> list[str]:
+def _function(name: str, tie: Tie, *, is_run: bool = False) -> str:
     """Return a function without its docstring, or with the first line of it if it `is_run`."""
     lines, nodes = _definition()
     node = nodes[name]
     assert isinstance(node, ast.FunctionDef)
     said = ast.get_docstring(node) or ""
-    text = "\n".join(lines[node.lineno - 1 : node.body[0].lineno - 1])
-    text += f'\n    """{said.splitlines()[0]}"""' if is_run else ""
-    text += "\n" + "\n".join(lines[node.body[0].end_lineno or 0 : node.end_lineno])
-    if name == "train":
+    parts = lines[node.lineno - 1 : node.body[0].lineno - 1]
+    parts += [f'    """{said.splitlines()[0]}"""'] if is_run else []
+    text = "\n".join([*parts, *lines[node.body[0].end_lineno or 0 : node.end_lineno]])
+    if tie == "ids":
         best = "        left, right = best_pair(values)\n"
-        text = text.replace(best, _BY_IDS + best) if tie == "ids" else text
-        alphabet = "sorted(count_symbols(corpus))  # the alphabet"
-        text = text.replace(alphabet, "list(VOCABULARY)") if is_run else text
-    return text.splitlines()
-
-
-def _logarithm() -> list[str]:
-    lines, nodes = _definition()
-    return [*lines[nodes["_SQRT_HALF"].lineno - 1 : nodes["ln"].lineno - 1], *_function("ln", "first", is_run=True)]
+        text = text.replace(best, _BY_IDS + best)
+    return text.replace("sorted(count_symbols(corpus))  # the alphabet", "list(VOCABULARY)") if is_run else text

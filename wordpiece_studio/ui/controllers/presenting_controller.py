@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.ui.actions import command, tr
+from wordpiece_studio.ui.panes.timeline.timeline_pane import merge_words
 from wordpiece_studio.ui.widgets.token_text import formula_of, token_text
 from wordpiece_studio.ui.workspace import Controller, Workspace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from PySide6.QtCore import QEvent, QObject
-    from PySide6.QtGui import QAction
 
 _START = "F5"  # what a clicker sends to start a show
 
@@ -29,25 +23,24 @@ class PresentingController(Controller):
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
+        actions = self._actions
         self._bookmarks = window.session.marks.bookmarks
         self._came_from: int | None = None  # the step before a bookmarked one was gone to
-        self._keys = {action: action.shortcuts() for action in self._starters()}
-        self._cover = QWidget(window)
-        self._cover.setStyleSheet("background: black")
-        self._cover.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._keys = {action: action.shortcuts() for action in (actions.train, actions.train_further, actions.play)}
+        self._cover = QPushButton(window)
+        self._cover.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._cover.setStyleSheet("background: black; border: none")
+        self._cover.setAccessibleName(self.tr("Blank screen"))
+        self._cover.clicked.connect(self._cover.hide)
         self._cover.hide()
-        self._cover.installEventFilter(self)
         model = self._model
         for signal in (model.step_changed, model.run_reset, self._bookmarks.changed):
             signal.connect(self._show_caption)
-        model.run_reset.connect(self._forget_way)
+        model.run_reset.connect(lambda: setattr(self, "_came_from", None))
         window.presenting_changed.connect(self._on_window_presenting_changed)
         self._actions.bind(
             self, model.step_changed, model.run_reset, self._bookmarks.changed, window.presenting_changed
         )
-
-    def _starters(self) -> tuple[QAction, ...]:
-        return self._actions.train, self._actions.train_further, self._actions.play
 
     def _not_presenting(self) -> str:
         return "" if self._window.is_presenting else self.tr("Only in the layout Presenting")
@@ -57,10 +50,8 @@ class PresentingController(Controller):
         self._cover.hide()
         starts = QKeySequence(_START), QKeySequence(f"Shift+{_START}")
         for action, keys in self._keys.items():
-            own = keys
-            if window.is_presenting:
-                own = [key for key in keys if key not in starts] + ([starts[0]] if action is actions.play else [])
-            action.setShortcuts(own)
+            own = [key for key in keys if key not in starts] + [starts[0]] * (action is actions.play)
+            action.setShortcuts(own if window.is_presenting else keys)
         self._show_motion()
         self._show_caption()
 
@@ -77,7 +68,8 @@ class PresentingController(Controller):
         history, config, step = self._model.history, self._model.config, self._model.step
         if history is None or config is None or not history.has_steps:
             return ("",)
-        notes = " ".join(note.text for note in self._bookmarks.of_run() if note.step == step)
+        own = merge_words(step, history)  # a note that says no more
+        notes = " ".join(note.text for note in self._bookmarks.of_run() if note.step == step and note.text != own)
         if not step:
             said = self.tr("Before the first merge: words are split into their symbols")
             return f"{said} · {notes}" if notes else said, said
@@ -100,8 +92,7 @@ class PresentingController(Controller):
         why = filled(why, name=value_name(config.objective).lower(), **parts)
         long = filled(self.tr("{step}: {left} and {right} become {token}, {why}{changed}"), why=why, changed=changed,
                       **parts)  # fmt: skip
-        short = filled(self.tr("{step}: {left} + {right} → {token}{changed}"), changed=changed, **parts)
-        return f"{long} · {notes}" if notes else long, long, short
+        return f"{long} · {notes}" if notes else long, long, f"{own}{changed}"
 
     # -- clickers
 
@@ -130,11 +121,6 @@ class PresentingController(Controller):
         self._cover.raise_()
         self._cover.setVisible(not self._cover.isVisible())
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == event.Type.MouseButtonPress:
-            self._cover.hide()
-        return super().eventFilter(watched, event)
-
     # -- motion
 
     @command(
@@ -157,20 +143,12 @@ class PresentingController(Controller):
 
     # -- bookmarked steps
 
-    def _forget_way(self) -> None:
-        self._came_from = None
-
-    def _nearest(self, steps: Iterable[int]) -> int | None:
+    def _bookmark(self, way: int) -> int | None:
+        """Return the nearest bookmarked step after the current one, or before it if `way` is -1."""
         here = self._model.step
-        return min(steps, key=lambda step: abs(step - here), default=None)
-
-    @property
-    def _next_bookmark(self) -> int | None:
-        return self._nearest(note.step for note in self._bookmarks.of_run() if note.step > self._model.step)
-
-    @property
-    def _previous_bookmark(self) -> int | None:
-        return self._nearest(note.step for note in self._bookmarks.of_run() if note.step < self._model.step)
+        ways = [way * (note.step - here) for note in self._bookmarks.of_run()]
+        nearest = min((steps for steps in ways if steps > 0), default=None)
+        return None if nearest is None else here + way * nearest
 
     def _go(self, step: int | None) -> None:
         self._session.player.stop()
@@ -180,17 +158,17 @@ class PresentingController(Controller):
 
     @command(
         tr("Next bookmarked step"), tr("Go to the next bookmarked step"), "Ctrl+PgDown",
-        unless=lambda self: "" if self._next_bookmark is not None else self.tr("No bookmarked step follows"),
+        unless=lambda self: self.tr("No bookmarked step follows") if self._bookmark(1) is None else "",
     )  # fmt: skip
     def next_bookmark(self) -> None:
-        self._go(self._next_bookmark)
+        self._go(self._bookmark(1))
 
     @command(
         tr("Previous bookmarked step"), tr("Go to the previous bookmarked step"), "Ctrl+PgUp",
-        unless=lambda self: "" if self._previous_bookmark is not None else self.tr("No bookmarked step comes before"),
+        unless=lambda self: self.tr("No bookmarked step comes before") if self._bookmark(-1) is None else "",
     )  # fmt: skip
     def previous_bookmark(self) -> None:
-        self._go(self._previous_bookmark)
+        self._go(self._bookmark(-1))
 
     @command(
         tr("Back to where you were"), tr("Go back to the step before a bookmarked one was gone to, and there again"),
