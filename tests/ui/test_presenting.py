@@ -81,6 +81,24 @@ def test_a_clicker_steps_wherever_the_focus_is(studio: Studio) -> None:
     assert window.caption.isHidden()
 
 
+def test_a_clicker_reveals_and_then_merges(studio: Studio) -> None:
+    window, model, prediction = studio.window, studio.window.model, studio.window.session.prediction
+    present(studio)
+    window.timeline_pane.plot.setFocus()
+    model.seek(7)
+    merge = model.history[7]
+    prediction.begin()
+    studio.wait(lambda: bool(prediction.candidates))
+    for is_revealed in (True, False):
+        assert f"become {merge.token}, " not in window.caption.accessibleName()
+        click(studio, NEXT)
+        assert (prediction.is_revealed, model.step) == (is_revealed, 7 if is_revealed else 8)
+    assert f"become {merge.token}, " in window.caption.accessibleName()
+    click(studio, BACK)
+    assert model.step == 7
+    prediction.end()
+
+
 def test_the_caption_says_what_was_merged_why_and_what_it_changed(studio: Studio) -> None:
     model, caption = studio.window.model, studio.window.caption
     present(studio)
