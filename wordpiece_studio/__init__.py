@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.finding import Finding as Finding
     from wordpiece_studio.corpus.linter.linter import lint as lint
     from wordpiece_studio.errors import StudioError as StudioError
+    from wordpiece_studio.evaluation.boundaries import Boundaries as Boundaries
+    from wordpiece_studio.evaluation.boundaries import morpheme_boundaries as morpheme_boundaries
     from wordpiece_studio.evaluation.check import CheckReport as CheckReport
     from wordpiece_studio.evaluation.check import TokenizerCheck as TokenizerCheck
     from wordpiece_studio.evaluation.check import check as check
+    from wordpiece_studio.evaluation.cross_validation import cross_validate as cross_validate
     from wordpiece_studio.evaluation.differences import Divergence as Divergence
     from wordpiece_studio.evaluation.differences import TokenizerComparison as TokenizerComparison
     from wordpiece_studio.evaluation.differences import VocabularyOverlap as VocabularyOverlap
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.differences import WordDifferences as WordDifferences
     from wordpiece_studio.evaluation.differences import compare as compare
     from wordpiece_studio.evaluation.differences import divergence as divergence
+    from wordpiece_studio.evaluation.evaluating import evaluate as evaluate
     from wordpiece_studio.evaluation.extension import Effect as Effect
     from wordpiece_studio.evaluation.extension import Extension as Extension
     from wordpiece_studio.evaluation.extension import Proposal as Proposal
@@ -49,8 +53,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.extension import prune as prune
     from wordpiece_studio.evaluation.figures import Evaluation as Evaluation
     from wordpiece_studio.evaluation.figures import TokenizerFigures as TokenizerFigures
-    from wordpiece_studio.evaluation.figures import evaluate as evaluate
+    from wordpiece_studio.evaluation.folds import Difference as Difference
     from wordpiece_studio.evaluation.held_out import DividedCorpus as DividedCorpus
+    from wordpiece_studio.evaluation.held_out import Fold as Fold
     from wordpiece_studio.evaluation.held_out import HeldOutFigures as HeldOutFigures
     from wordpiece_studio.evaluation.held_out import HeldOutText as HeldOutText
     from wordpiece_studio.evaluation.held_out import divided_corpus as divided_corpus
@@ -131,13 +136,19 @@ _HOMES = {
     "corpus.linter.finding": "Finding",
     "corpus.linter.linter": "lint",
     "errors": "StudioError",
+    "evaluation.boundaries": "Boundaries morpheme_boundaries",
     "evaluation.check": "CheckReport TokenizerCheck check",
+    "evaluation.cross_validation": "cross_validate",
     "evaluation.differences": (
         "Divergence TokenizerComparison VocabularyOverlap WordDifference WordDifferences compare divergence"
     ),
+    "evaluation.evaluating": "evaluate",
     "evaluation.extension": "Effect Extension Proposal Pruning extend prune",
-    "evaluation.figures": "Evaluation TokenizerFigures evaluate",
-    "evaluation.held_out": "DividedCorpus HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text",
+    "evaluation.figures": "Evaluation TokenizerFigures",
+    "evaluation.folds": "Difference",
+    "evaluation.held_out": (
+        "DividedCorpus Fold HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text"
+    ),
     "evaluation.sizes": "SizeAdvice SizeFigures SizeRule Sweep",
     "libraries.library_tokenizer": "LibraryTokenizer Segmentation",
     "libraries.library_training": (

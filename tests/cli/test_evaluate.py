@@ -67,15 +67,15 @@ def test_the_judged_vocabulary_has_the_figure_that_train_prints(
 
 def test_the_table(course: Path, library_runs: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "evaluate", course, library_runs[0], "--on", COURSE)
-    words, _, head, own, gpt = out.splitlines()
+    words, _, head, own, gpt, *notes = out.splitlines()
     figures = wps.evaluate([wps.load_tokenizer(course), wps.load_tokenizer(library_runs[0])], COURSE).figures
     assert code == 0
     assert f"{course} was trained on all of {COURSE}, and knows it better than other text." in err
     assert (
         head.split()
         == (
-            "tokenizer size tokens per word characters per token bytes per token unknown whole words tokens used Rényi "
-            "bits per character"
+            "tokenizer size tokens per word tokens per line characters per token bytes per token unknown whole words "
+            "tokens used Rényi Rényi of vocabulary bits per character vocabulary description length"
         ).split()
     )
     for line, each in zip((own, gpt), figures, strict=True):
@@ -83,6 +83,8 @@ def test_the_table(course: Path, library_runs: list[Path], capsys: pytest.Captur
         shown = f"({each.tokens_per_word:.3f})" if each.unknown_share > 0.01 else f"{each.tokens_per_word:.3f}"
         assert f" {shown} " in line
     assert len({len(line) for line in (head, own, gpt)}) == 1
+    assert notes[1].startswith("Bits per character: each token by those before it")
+    assert notes[3].startswith("Fewer tokens do not by themselves make a better model (Schmidt et al. 2024")
     assert words == f"{figures[0].words} words, as found by bert-cased, bert"
     assert run(capsys, "evaluate", course, library_runs[0], "--on", COURSE, "--each")[1].splitlines()[6:10] == [
         "course-en.txt", head, own, gpt,
@@ -92,8 +94,9 @@ def test_the_table(course: Path, library_runs: list[Path], capsys: pytest.Captur
 def test_unknown_words_do_not_look_good(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "text.txt"
     text.write_text("ж жж жжж ю юю юююю я\n", encoding="utf-8")
-    _, _, _, row, _, explained = run(capsys, "evaluate", course, "--on", text)[1].splitlines()
-    assert row.split()[2:] == ["(1.000)", "3.000", "5.000", "100.00%", "0.0%", "1.4%", "–", "0.000"]
+    _, _, _, row, _, explained, *_ = run(capsys, "evaluate", course, "--on", text)[1].splitlines()
+    assert row.split()[2:11] == ["(1.000)", "7.00", "3.000", "5.000", "100.00%", "0.0%", "1.4%", "–", "–"]
+    assert float(row.split()[11]) > 10  # each character of what is lost takes as much as any
     assert explained.startswith("In brackets: more than 1% of the tokens are unknown")
     options = ["--vocab-size", 70, "--held-out-file", text, "-o", tmp_path / "out"]
     said = "Held-out: 1.00 tokens per word with 100.0% unknown (Count 1.00 with 100.0% unknown, "
@@ -175,3 +178,59 @@ def test_what_cannot_be_evaluated(tmp_path: Path, course: Path, capsys: pytest.C
     ]:
         assert message in fails(capsys, "evaluate", *arguments)
     assert "--on" in fails(capsys, "evaluate", course, code=2)
+
+
+def test_folds_train_again_what_was_trained_on_the_text(
+    tmp_path: Path, library_runs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the hug and the pug\nthe bun hums\nthey hug the pugs\na mug on the rug\n" * 40, encoding="utf-8")
+    for name, more in {"ours": [], "bare": ["--min-count", 41], "bpe": ["--by", "tokenizers-bpe"]}.items():
+        assert run(capsys, "train", corpus, "--vocab-size", 32, *more, "-o", tmp_path / name)[0] == 0
+    given = [tmp_path / name for name in ("ours", "bare", "bpe")] + library_runs[:1]
+    on = ["--on", corpus, "--folds", 4]
+    code, out, err = run(capsys, "evaluate", *given, *on, "--json")
+    assert (code, err) == (0, "")  # none knows the blocks that it is measured on
+    found = {each["name"]: each for each in json.loads(out)["figures"]}
+    assert [each["is_retrained"] for each in found.values()] == [True, True, True, False]
+    counts, config = wps.count_words(corpus), wps.TrainingConfig(vocab_size=32)
+    library_run = wps.train_library(counts, config, "tokenizers-bpe")
+    runs = {"ours": wps.train(counts, config), "bpe": library_run, "gpt.json": wps.load_tokenizer(library_runs[0])}
+    for each in wps.cross_validate(runs, corpus, folds=4).figures:
+        assert found[each.name] == json.loads(json.dumps(each.to_dict()))
+    assert found["bare"]["unknown_share"] > found["ours"]["unknown_share"]
+
+    printed = run(capsys, "evaluate", *given, *on, "--sort", "tokens-per-word", "--greedy-gap")[1].splitlines()
+    assert printed[2].endswith("greedy gap")
+    rates = [float(line.split()[2].strip("(")) for line in printed[3:7]]
+    assert rates == sorted(rates)
+    assert all("±" in line for line in printed[3:7])
+    assert "Mean ± standard deviation over 4 folds" in printed[-5]
+    assert printed[-3] == "Not trained again: gpt.json"
+    sizes = run(capsys, "evaluate", *given[:2], "--on", corpus, "--sort", "bits-per-character", "--json")[1]
+    bits = [each["bits_per_character"] for each in json.loads(sizes)["figures"]]
+    assert bits == sorted(bits)
+    for options, message in [
+        (["--sort", "color"], "There is no column color. Use one of name, vocabulary-size, tokens-per-word"),
+        (["--folds", 4, "--held-out"], "--held-out and --folds cannot be combined"),
+        (["--folds", 4, "--each"], "--folds and --each cannot be combined"),
+    ]:
+        assert message in fails(capsys, "evaluate", given[0], "--on", corpus, *options)
+    assert "at least 2" in fails(capsys, "evaluate", given[0], "--on", corpus, "--folds", 1, code=2)
+
+
+def test_boundaries_of_morphemes(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words, text = tmp_path / "words.tsv", tmp_path / "text.txt"
+    words.write_text("tokens\ttoken|s\nthe\tthe\n", encoding="utf-8")
+    text.write_text("the tokens the\n", encoding="utf-8")
+    options = ["evaluate", course, "--on", text, "--boundaries", words]
+    data = json.loads(run(capsys, *options, "--json")[1])["boundaries"]
+    pair = wps.morpheme_boundaries(wps.load_tokenizer(course), words, text)["A"]
+    assert pair[1] is not None
+    assert data == {course.name: {"by_word": pair[0].to_dict(), "by_occurrence": pair[1].to_dict()}}
+    lines = run(capsys, *options)[1].splitlines()
+    at = lines.index("Boundaries of morphemes, words of the text")
+    assert lines[at + 1].split() == ["tokenizer", "words", "whole", "unknown", "precision", "recall", "F1"]
+    assert lines[at + 2].split()[1] == "3"
+    words.write_text("tokens token|s\n", encoding="utf-8")
+    assert "words.tsv, line 1" in fails(capsys, *options)

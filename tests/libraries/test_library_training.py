@@ -17,6 +17,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
+from tests.evaluation.test_figures import uncoded
 from tests.evaluation.test_held_out import divided
 from wordpiece_studio.libraries import library_training, training_child
 from wordpiece_studio.libraries.library_training import (
@@ -263,7 +264,8 @@ def test_its_tokenizer_finds_words_as_when_it_is_loaded(tmp_path: Path) -> None:
     assert made.reading.pipeline.words("a, b") == ["a,", "b"]
     texts = ["they <url> hug, [SEP] pugs"]
     first, second = (wps.evaluate({"x": each}, texts=texts) for each in (run, loaded))
-    assert (first.words_of, first.figures) == (("lowercase", "whitespace-split"), second.figures)
+    assert first.words_of == second.words_of == ("lowercase", "whitespace-split")
+    assert uncoded(first) == uncoded(second)
 
 
 def test_words_with_blanks_are_given_as_often_as_they_occur() -> None:

@@ -17,7 +17,7 @@ from wordpiece_studio.cli import run as run_command
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.figures import evaluate
+from wordpiece_studio.evaluation.evaluating import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.libraries.library_training import LibraryHistory, train_library

@@ -16,7 +16,8 @@ import wordpiece_studio as wps
 from tests.cli.calls import run as run_command
 from tests.ui.test_libraries import HUG, trained
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.figures import TokenizerFigures, evaluate
+from wordpiece_studio.evaluation.evaluating import evaluate
+from wordpiece_studio.evaluation.figures import TokenizerFigures
 from wordpiece_studio.session.table_model import RecordTableModel, each_row
 from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
 from wordpiece_studio.ui.panes.comparison.comparison_pane import (
@@ -59,8 +60,8 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
 
     broken = ("It is <b>broken</b>.", False)
     assert column(3) == [("2.000", False), ("(1.000)", False), broken, ("1.500", True)]
-    assert column(6) == [("0.00%", True), ("50.00%", False), broken, ("0.00%", True)]
-    assert [is_bold for _, is_bold in column(7)] == [True, False, False, True]  # all keep half of the words whole
+    assert column(7) == [("0.00%", True), ("50.00%", False), broken, ("0.00%", True)]
+    assert [is_bold for _, is_bold in column(8)] == [True, False, False, True]  # all keep half of the words whole
     assert "<b>" not in model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)  # it is shown, not obeyed
     assert model.index(3, 3).data(Qt.ItemDataRole.AccessibleTextRole) == "1.500, the best"
     model.sort(3, Qt.SortOrder.DescendingOrder)
@@ -169,7 +170,7 @@ def test_the_table_is_what_library_and_command_line_find(
     face.parallel.click()
     assert face.parts.currentText() == "pug.txt"
     found = shown()
-    assert not face.table.isColumnHidden(11)
+    assert not face.table.isColumnHidden(16)
     exported = [tmp_path / "A", tmp_path / "B", tmp_path / "c.model", tmp_path / "d.json"]
     for path, run in zip(exported, runs.all, strict=True):
         if run.library_run is None:

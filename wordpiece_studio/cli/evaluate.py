@@ -19,11 +19,17 @@ from wordpiece_studio.system.printable import display_name, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from wordpiece_studio.evaluation.boundaries import Boundaries
+    from wordpiece_studio.evaluation.cross_validation import Retraining
     from wordpiece_studio.evaluation.differences import Divergence, TokenizerComparison, WordDifferences
-    from wordpiece_studio.evaluation.figures import Evaluation
+    from wordpiece_studio.evaluation.figures import Evaluation, TokenizerFigures
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
+CODED_BEFORE = (
+    "Bits per character: each token by those before it, since what was trained on is not known; with --held-out or "
+    "--folds, by the rest of FILES."
+)
 _TABLES = (".csv", ".jsonl", ".parquet")
 _TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
 
@@ -36,12 +42,32 @@ class EvaluateCommand(CliCommand, FileOptions):
         "FILES are translations of each other: also print parity, the tokens per token of the first file."
     )
     held_out: bool = flag("Measure only on what train --held-out holds out of FILES, together as one text.")
+    folds: int | None = option(
+        "Measure on each of this many blocks of FILES, and print mean ± standard deviation. What was trained on FILES "
+        "is trained again on the other blocks.", metavar="N", least=2,
+    )  # fmt: skip
+    greedy_gap: bool = flag("Also print how many times the fewest possible tokens longest match takes.")
+    boundaries: str | None = option(
+        "Also print how boundaries of tokens agree with those of morphemes. Each line of FILE is a word, a tab, and "
+        "the word with | between its morphemes.", metavar="FILE",
+    )  # fmt: skip
+    sort: str | None = option(
+        "Print the best value of this column first, such as tokens-per-word, description-length or unknown-share.",
+        metavar="COLUMN",
+    )
     as_json: bool = JSON
 
     def run(self) -> None:
-        from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
+        from wordpiece_studio.evaluation.boundaries import morpheme_boundaries  # with it comes the trainer
+        from wordpiece_studio.evaluation.cross_validation import cross_validate
+        from wordpiece_studio.evaluation.evaluating import evaluate
+        from wordpiece_studio.evaluation.figures import COLUMNS
         from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
+        column = (self.sort or "").replace("-", "_")
+        if self.sort is not None and column not in COLUMNS:
+            names = ", ".join(name.replace("_", "-") for name in COLUMNS)
+            raise StudioError("There is no column {name}", "Use one of {names}.", name=self.sort, names=names)
         loaded = _loaded(self.tokenizers)
         manifests = [manifest_of_tokenizer(Path(path)) for path in self.tokenizers]
         named = {
@@ -49,9 +75,13 @@ class EvaluateCommand(CliCommand, FileOptions):
             for manifest, (name, each) in zip(manifests, loaded.items(), strict=True)
         }
         texts: Mapping[str, Listing] = _texts_of(self.on, self)
-        if self.held_out and self.parallel:
-            what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
-            raise StudioError(what, "Omit one of them.")
+        one_of = {"--held-out": self.held_out, "--folds": self.folds, "--parallel": self.parallel}
+        if self.folds is not None:
+            one_of["--each"] = self.each
+        both = [name for name, is_given in one_of.items() if is_given]
+        if len(both) > 1:
+            what = "{first} and {second} cannot be combined: what is held out of each file says something else"
+            raise StudioError(what, "Omit one of them.", first=both[0], second=both[1])
         corpora = {
             path: manifest.corpus
             for path, manifest in zip(self.tokenizers, manifests, strict=True)
@@ -59,18 +89,84 @@ class EvaluateCommand(CliCommand, FileOptions):
         }
         hashed = texts if any(corpus.files for corpus in corpora.values()) else {}
         contents = {name: recorded_files(noted_files(listed.files)) for name, listed in hashed.items()}
-        warn(*_warnings(corpora, contents, is_held_out=self.held_out))
+        longest = max((corpus.max_word_length or 0 for corpus in corpora.values()), default=0) or 1000
+        again: dict[str, Retraining] = {}
+        if self.folds is not None:
+            digests = {file.sha256 for files in contents.values() for file in files}
+            for path, name, manifest in zip(self.tokenizers, named, manifests, strict=True):
+                known = manifest and manifest.corpus and _digests(manifest.corpus.files) & digests
+                if known and manifest is not None and (found := _retraining_of(manifest)) is not None:
+                    again[name] = found
+                    del corpora[path]
+        warn(*_warnings(corpora, contents, is_held_out=self.held_out or self.folds is not None))
         if self.held_out:
             texts = _divided_alike(texts, corpora, contents, is_each=self.each)
+        boundaries = {}
         with progress() as report:
-            found = evaluate(
-                named,
-                texts,
-                is_parallel=self.parallel,
-                is_held_out=self.held_out,
-                progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
-            )
-        print_result(found.to_dict(), _printed(found, each=self.each or self.parallel), as_json=self.as_json)
+            if self.folds is not None:
+                listed = Listing(tuple(file for each in texts.values() for file in each.files))
+                evaluation = cross_validate(
+                    named | again, listed, folds=self.folds, max_word_length=longest,
+                    with_greedy_gap=self.greedy_gap, progress=report,
+                )  # fmt: skip
+            else:
+                evaluation = evaluate(
+                    named,
+                    texts,
+                    is_parallel=self.parallel,
+                    is_held_out=self.held_out,
+                    with_greedy_gap=self.greedy_gap,
+                    progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
+                )
+            if self.boundaries is not None:
+                everything = Listing(tuple(file for each in texts.values() for file in each.files))
+                boundaries = morpheme_boundaries(named, self.boundaries, everything)
+        if column:
+            evaluation = evaluation.sorted_by(column)
+        data = evaluation.to_dict()
+        if boundaries:
+            keys = "by_word", "by_occurrence"
+            boundaries = {each.name: boundaries[each.name] for each in evaluation.figures}
+            data["boundaries"] = {
+                name: {key: each and each.to_dict() for key, each in zip(keys, pair, strict=True)}
+                for name, pair in boundaries.items()
+            }
+        text = _printed(evaluation, each=self.each or self.parallel)
+        print_result(data, "\n".join([text, *_boundary_lines(boundaries)]), as_json=self.as_json)
+
+
+def _retraining_of(manifest: Manifest) -> Retraining | None:
+    """Return how the training of a tokenizer is repeated on a part of its corpus; None if its manifest does not say."""
+    from wordpiece_studio.evaluation.cross_validation import Retraining
+    from wordpiece_studio.libraries.library_training import library_retraining
+    from wordpiece_studio.training.config import TrainingConfig
+
+    settings, corpus = dict(manifest.training or {}), manifest.corpus
+    if not settings or corpus is None:
+        return None
+    trainer, coverage, byte_fallback, trained_on = (
+        settings.pop(name, None) for name in ("trainer", "character_coverage", "byte_fallback", "trained_on")
+    )
+    config = TrainingConfig.from_dict(settings, manifest.steps[1])
+    again = Retraining(config, manifest.steps, min_count=corpus.min_count)
+    if trainer is None:
+        return again
+    options: Any = coverage, bool(byte_fallback)
+    of_library = library_retraining(trainer, config, manifest.steps, trained_on == "lines", *options)  # type: ignore[arg-type]
+    return dataclasses.replace(of_library, min_count=corpus.min_count)
+
+
+def _boundary_lines(found: Mapping[str, tuple[Boundaries, Boundaries | None]]) -> list[str]:
+    titles = "tokenizer", "words", "whole", "unknown", "precision", "recall", "F1"
+    lines = []
+    for title, at in (("distinct words", 0), ("words of the text", 1)):
+        rows = [
+            (printable(name), f"{each.words:,}", f"{each.whole:,}", f"{each.unknown:,}",
+             *(f"{value:.3f}" if value == value else "–" for value in (each.precision, each.recall, each.f1)))
+            for name, pair in found.items() if (each := pair[at]) is not None
+        ]  # fmt: skip
+        lines += [f"\nBoundaries of morphemes, {title}", *aligned([titles, *rows])] if rows else []
+    return lines
 
 
 def _loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
@@ -183,7 +279,24 @@ def _printed(found: Evaluation, *, each: bool) -> str:
             lines += aligned([[printable(cell) for cell in row] for row in rows])
     if any(figures.loses_text for figures in (*found.figures, *chain.from_iterable(found.parts.values()))):
         lines.append(f"\n{LOST_TEXT}")
+    if any(figures.folds for figures in found.figures):
+        lines += ["", *_fold_lines(found.figures)]
+    elif found.figures[0].coded_by == "before":
+        lines.append(f"\n{CODED_BEFORE}")
+    if len(found.figures) > 1:
+        lines.append("\nFewer tokens do not by themselves make a better model (Schmidt et al. 2024, arXiv 2402.18376).")
     return "\n".join(lines)
+
+
+def _fold_lines(figures: Sequence[TokenizerFigures]) -> list[str]:
+    """Return what the columns mean over folds."""
+    number = len(figures[0].folds)
+    lines = [f"Mean ± standard deviation over {number} folds; the description length is that of all of the text."]
+    if len(figures) > 1:
+        lines.append("* the best, and those whose difference to it may be 0 (95%, corrected resampled t-test)")
+    if loaded := [printable(each.name) for each in figures if not each.is_retrained]:
+        lines.append(f"Not trained again: {', '.join(loaded)}")
+    return lines
 
 
 # ---- compare ---------------------------------------------------------------------------------------------------------

@@ -498,7 +498,7 @@ class TrainCommand(CorpusCommand):
         """
         if (sources := self._judged_by()) is None:
             return run, counts, None
-        from wordpiece_studio.evaluation.figures import evaluate
+        from wordpiece_studio.evaluation.evaluating import evaluate
         from wordpiece_studio.evaluation.held_out import divided_corpus
 
         if self.held_out:

@@ -17,8 +17,8 @@ import numpy as np
 
 from wordpiece_studio import tokenizer as room
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.evaluating import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.extension import UNUSED
-from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.held_out import TextInFiles, Watch, as_text, as_texts, texts_by_name
 from wordpiece_studio.evaluation.reachability import reachability
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, parts_encoded
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.figures import Measurable
+    from wordpiece_studio.evaluation.evaluating import Measurable
     from wordpiece_studio.evaluation.held_out import Report, Text, TextInWords
     from wordpiece_studio.tokenizer.encoding import Encoder
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
+from wordpiece_studio.evaluation.evaluating import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.held_out import WORD_MARKS, Watch, as_texts, texts_by_name
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.figures import Measurable
+    from wordpiece_studio.evaluation.evaluating import Measurable
     from wordpiece_studio.evaluation.held_out import Report, Text, TextInFiles, TextInWords
     from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
@@ -272,7 +272,7 @@ class WordsToCompare(NamedTuple):
         given = source.begin(common_reading(encoders), watch)
         if reading is None or any(other is None or other.pipeline != reading.pipeline for other in others):
             return cls(encoders, given.counts, False)
-        return cls(encoders, source.counted(reading, watch).counts, True)
+        return cls(encoders, source.counted(reading, watch)[0].counts, True)
 
     def differing(self, watch: Watch) -> Iterator[tuple[int, list[tuple[str, int, list[tuple[str, ...]]]]]]:
         """Compare the words, the most frequent first, and yield how many are done, and those not cut alike by all.
@@ -285,7 +285,7 @@ class WordsToCompare(NamedTuple):
             watch.note("Comparing words", start, len(counts))
             part = order[start : start + _AT_ONCE]
             some = [words[index] for index in part.tolist()]
-            cuts = zip(*(_cuts(each, some, self.is_alike, watch) for each in self.encoders), strict=True)
+            cuts = zip(*(cuts_of(each, some, self.is_alike, watch) for each in self.encoders), strict=True)
             found = [
                 (word, count, [each.tokens for each in cut])
                 for word, count, cut in zip(some, counts.counts[part].tolist(), cuts, strict=True)
@@ -304,7 +304,7 @@ class _Cut(NamedTuple):
     places: list[tuple[int, bool]]
 
 
-def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch) -> list[_Cut]:
+def cuts_of(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch) -> list[_Cut]:
     """Return how words are cut: as they are if `is_alike`, else each as a text."""
     spelled = words if is_alike else as_texts(tokenizer, words)
     encodings = tokenizer.encode_words(watch.over(words)) if is_alike else tokenizer.encode(spelled)

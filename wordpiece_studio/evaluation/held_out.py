@@ -460,34 +460,38 @@ class Watch:
 class TextInFiles:
     """A text in files, or texts in place of them; both are read line by line.
 
-    With `is_held_out`, only the part counts that `divided_corpus` holds out. `pipeline` decides what its words are; the
-    name, for messages, may be empty.
+    With a `fold`, only the block counts that `divided_corpus` holds out; the others are what was trained on. `pipeline`
+    decides what its words are; the name, for messages, may be empty.
     """
 
-    def __init__(self, name: str, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
+    def __init__(self, name: str, listed: Listing | None, texts: list[str], fold: Fold | None = None) -> None:
         self._name = name
         self._listed = listed or ()
         self._files = () if listed is None else listed.files
         self._texts = texts
-        self._is_held_out = is_held_out
+        self._fold = fold
         self._on_disk = [FileOnDisk(file.path) for file in self._files]
 
     def begin(self, common: TextReading, watch: Watch) -> HeldOutText:
         """Return the words that tokens are counted per."""
         self.pipeline = common.pipeline
         self._common = common
-        self._text = self._read(common, watch)
+        self._text, self.rest = self._read(common, watch)
         return self._text
 
-    def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
+    def counted(self, reading: TextReading, watch: Watch) -> tuple[HeldOutText, HeldOutText | None]:
+        """Return the words that a tokenizer finds, and those of the other blocks if there are any."""
         if reading == self._common:
-            return self._text
-        text = self._read(reading, watch)
+            return self._text, self.rest
+        found = self._read(reading, watch)
         self._check_unchanged()
-        return text
+        return found
 
-    def counted_by(self, tokenizer: LibraryEncoder, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
-        yield from tokenizer.count_words(self.lines(note))
+    def counted_by(
+        self, tokenizer: LibraryEncoder, note: Callable[[int, int], None], *, is_rest: bool = False
+    ) -> Iterator[CountedWord]:
+        """Yield the words that a library finds, or those of the other blocks."""
+        yield from tokenizer.count_words(self.lines(note, is_rest=is_rest))
         self._check_unchanged()
 
     def _check_unchanged(self) -> None:
@@ -496,7 +500,7 @@ class TextInFiles:
         if changed is not None:
             raise StudioError("{path} changed while it was read", "Measure it again.", path=changed.name)
 
-    def _read(self, reading: TextReading, watch: Watch) -> HeldOutText:
+    def _read(self, reading: TextReading, watch: Watch) -> tuple[HeldOutText, HeldOutText | None]:
         steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
         options: ReadingOptions = {
             "added_tokens": reading.added_tokens,
@@ -505,21 +509,22 @@ class TextInFiles:
             "should_stop": watch.is_stopped,
         }
         try:
-            if self._is_held_out:
-                return divided_corpus(self._listed, *steps, texts=self._texts, **options).held_out
-            return held_out_text(self._listed, *steps, texts=self._texts, **options)
+            if self._fold is not None:
+                found = divided_corpus(self._listed, *steps, texts=self._texts, fold=self._fold, **options)
+                return found.held_out, HeldOutText(found.rest)
+            return held_out_text(self._listed, *steps, texts=self._texts, **options), None
         except StudioError as error:
             if self._name and error.what_template in (NO_WORDS, TOO_FEW_LINES):
                 what, advice = "{text}: " + error.what_template, error.advice_template
                 raise StudioError(what, advice, text=self._name, **error.values) from None
             raise
 
-    def lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
+    def lines(self, note: Callable[[int, int], None], *, is_rest: bool = False) -> Iterator[str]:
         pieces, done = pieces_of(self._texts, self._files), 0
-        if self._is_held_out:
-            pieces = (piece for is_held_out, piece in divided_pieces(pieces) if is_held_out)
+        if self._fold is not None:
+            pieces = (piece for is_held_out, piece in divided_pieces(pieces, self._fold) if is_held_out is not is_rest)
         for piece in pieces:
-            note(done, self._text.characters)
+            note(min(done, self._text.characters), self._text.characters)
             yield from piece.text.removesuffix("\n").split("\n")
             done += len(piece.text)
         note(self._text.characters, self._text.characters)
@@ -527,6 +532,8 @@ class TextInFiles:
 
 class TextInWords:
     """Words with their counts, whose text is gone; of those in a table it is unknown what found them."""
+
+    rest = None
 
     def __init__(self, text: HeldOutText, *, is_table: bool = False) -> None:
         self.pipeline = Pipeline(text.counts.normalizer, text.counts.pre_tokenizer)
@@ -538,10 +545,10 @@ class TextInWords:
     def begin(self, _common: TextReading, _watch: Watch) -> HeldOutText:
         return self._text
 
-    def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
+    def counted(self, reading: TextReading, watch: Watch) -> tuple[HeldOutText, None]:
         """Return the words if a tokenizer finds the same, else what it makes of each of them as a text."""
         if reading.pipeline == self.pipeline and not self._is_table:
-            return self._text
+            return self._text, None
         counts, finder = self._text.counts, AddedTokenFinder.of(reading.added_tokens)
         words: Counter[str] = Counter()
         spelled_out: Counter[str] = Counter()
@@ -558,7 +565,8 @@ class TextInWords:
         split = WordCounts([*words], [*words.values()], *steps, counts.statistics)
         special_tokens = self._text.special_tokens + sum(spelled_out.values())
         spelled_out.update(self._text.spelled_out)
-        return dataclasses.replace(self._text, counts=split, special_tokens=special_tokens, spelled_out=spelled_out)
+        text = dataclasses.replace(self._text, counts=split, special_tokens=special_tokens, spelled_out=spelled_out)
+        return text, None
 
     def counted_by(self, tokenizer: LibraryEncoder, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
         """Yield the words, each as a text that the library reads."""
@@ -591,7 +599,7 @@ def as_texts(tokenizer: Encoder, words: Sequence[str]) -> list[str]:
     return list(words) if is_marked else [as_text(word) for word in words]
 
 
-def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str, TextInFiles | TextInWords]:
+def texts_by_name(on: Any, texts: Any, fold: Fold | None = None) -> dict[str, TextInFiles | TextInWords]:
     """Return the texts by name; one without a name is called ``""``."""
     of_texts: Mapping[Any, Any] = texts if isinstance(texts, Mapping) else {"": texts}  # not a column of pandas
     in_memory = {str(name): list(checked_texts(each)) for name, each in of_texts.items()}
@@ -601,25 +609,23 @@ def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str
         raise StudioError("Files or words cannot be combined with texts", "Pass only one of them.")
     if not is_on_given:
         found = {
-            name: TextInFiles(name, None, given or [""], is_held_out=is_held_out)
-            for name, given in in_memory.items()
-            if given or name
+            name: TextInFiles(name, None, given or [""], fold) for name, given in in_memory.items() if given or name
         }
     elif not isinstance(on, WordCounts) and is_mapping(on):
-        found = {str(name): _source(str(name), each, is_held_out) for name, each in on.items()}
+        found = {str(name): _source(str(name), each, fold) for name, each in on.items()}
     else:
-        found = {"": _source("", on, is_held_out)}
+        found = {"": _source("", on, fold)}
     if not found:
         raise StudioError("There is no text to measure on", "Pass files, texts, or words with counts.")
     return found
 
 
-def _source(name: str, on: Any, is_held_out: bool) -> TextInFiles | TextInWords:
-    if is_held_out and isinstance(on, WordCounts):
+def _source(name: str, on: Any, fold: Fold | None) -> TextInFiles | TextInWords:
+    if fold is not None and isinstance(on, WordCounts):
         raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
     if isinstance(on, WordCounts | HeldOutText):
         return TextInWords(HeldOutText(on) if isinstance(on, WordCounts) else on)
     listed = listing(on)
-    if not is_held_out and all(file.kind == "word-counts" for file in listed.files):
+    if fold is None and all(file.kind == "word-counts" for file in listed.files):
         return TextInWords(HeldOutText(read_word_counts(listed.files)), is_table=True)
-    return TextInFiles(name, listed, [], is_held_out=is_held_out)
+    return TextInFiles(name, listed, [], fold)

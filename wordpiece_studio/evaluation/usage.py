@@ -86,8 +86,9 @@ def count_usage(
     should_stop: Callable[[], bool] | None = None,
     *,
     progress: Callable[[int], None] | None = None,
+    see: Callable[[EncodedWords], None] | None = None,
 ) -> Usage:
-    """Return how often `tokenizer` uses each of its tokens on the words of a corpus.
+    """Return how often `tokenizer` uses each of its tokens on the words of a corpus; `see` is shown the same words.
 
     How it normalizes and splits text does not matter. The progress is the number of distinct words that are done; if
     `should_stop` returned true, `CountingStopped` is raised.
@@ -99,6 +100,8 @@ def count_usage(
         check_stop()
         for part in parts_encoded(tokenizer, counts):
             yield part
+            if see is not None:
+                see(part)
             check_stop()
             done += len(part.ends)
             if progress is not None:

@@ -12,6 +12,7 @@ import math
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -21,6 +22,8 @@ from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.cross_validation import Retraining
+from wordpiece_studio.evaluation.held_out import LAST_TENTH
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.libraries.training_child import Learned, no_words, train_in_child, vocabulary_too_small
 from wordpiece_studio.system.child import Child, Stopped
@@ -49,7 +52,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from wordpiece_studio.evaluation.held_out import Fold
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer
     from wordpiece_studio.tokenizer.encoding import WordCut
 
     Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
@@ -158,6 +163,17 @@ class LibraryRun:
     def is_of_words(self) -> bool:
         """Whether a library that reads text was given words with their counts, from which it learns something else."""
         return reads_text(self.trainer) and not self.learned.is_of_lines
+
+    @property
+    def retraining(self) -> Retraining | None:
+        """How it is repeated on a part of its corpus; None if it is no training."""
+        if self.is_adapted:
+            return None
+        steps: tuple[Normalizer, PreTokenizer] = (Unchanged(), WhitespaceSplit())
+        if self.counts is not None:
+            steps = self.counts.normalizer, self.counts.pre_tokenizer
+        coverage = self.character_coverage, self.byte_fallback
+        return library_retraining(self.trainer, self.config, steps, self.learned.is_of_lines, *coverage)
 
     @property
     def is_adapted(self) -> bool:
@@ -270,12 +286,22 @@ def file_of(trainer: str) -> str:
     return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 
+def library_retraining(
+    trainer: LibraryTrainer, config: TrainingConfig, steps: tuple[Normalizer, PreTokenizer], is_of_lines: bool,
+    character_coverage: float | None = None, byte_fallback: bool = False,
+) -> Retraining:  # fmt: skip
+    """Return how a training by a library is repeated on a part of a corpus."""
+    options: Any = {"character_coverage": character_coverage, "byte_fallback": byte_fallback}
+    return Retraining(config, steps, partial(train_library, trainer=trainer, **options), is_of_lines)
+
+
 def train_library(
     corpus: WordCounts | Iterable[str] | Files,
     config: TrainingConfig,
     trainer: LibraryTrainer,
     *,
     is_rest: bool = False,
+    fold: Fold = LAST_TENTH,
     character_coverage: float | None = None,
     byte_fallback: bool = False,
     twice: bool = False,
@@ -297,6 +323,8 @@ def train_library(
         The library and the kind of its model.
     is_rest
         Whether to train only on what `divided_corpus` does not hold out of the texts or the files.
+    fold
+        Which part that is.
     character_coverage
         For SentencePiece: the share of the characters of the corpus that are in the alphabet, from 0.98 to 1; None:
         its own default.
@@ -341,7 +369,7 @@ def train_library(
         library = trainer.partition("-")[0]
         with Child("{library} cannot train on this corpus", library=library) as child:
             found: tuple[bytes, Learned] = child.call(
-                train_in_child, trainer, settings, given, is_rest, _MOST_MEMORY,
+                train_in_child, trainer, settings, given, fold if is_rest else None, _MOST_MEMORY,
                 progress=report_far, should_stop=lambda: _must_stop(should_stop),
             )  # fmt: skip
             return found

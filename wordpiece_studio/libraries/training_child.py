@@ -27,6 +27,8 @@ from wordpiece_studio.system.printable import decodable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from wordpiece_studio.evaluation.held_out import Fold
+
     Heard = Callable[[str], tuple[int, int] | None]
     """Returns how far the library is and how far it has to go, if the text that it printed says so."""
 
@@ -59,7 +61,7 @@ def train_in_child(
     trainer: str,
     settings: Mapping[str, Any],
     corpus: WordCounts | Sequence[str | CorpusFile],
-    is_rest: bool,
+    fold: Fold | None,
     most_memory: int,
     progress: Callable[[int, int], None],
 ) -> tuple[bytes, Learned]:
@@ -70,7 +72,7 @@ def train_in_child(
             _report_printed(progress, _TokenizersProgress(settings, corpus))
             return _by_tokenizers(_TOKENIZERS_KINDS[kind], settings, corpus)
         _report_printed(progress, _SentencePieceProgress(settings))
-        return _by_sentencepiece(kind, settings, corpus if isinstance(corpus, WordCounts) else _texts(corpus, is_rest))
+        return _by_sentencepiece(kind, settings, corpus if isinstance(corpus, WordCounts) else _texts(corpus, fold))
     except (StudioError, MemoryError):
         raise
     except ImportError as error:
@@ -106,12 +108,12 @@ def no_words() -> StudioError:
     return StudioError("There are no words to train on", _OTHER_TEXT)
 
 
-def _texts(corpus: Sequence[str | CorpusFile], is_rest: bool) -> Iterable[str]:
+def _texts(corpus: Sequence[str | CorpusFile], fold: Fold | None) -> Iterable[str]:
     pieces: Iterator[TextPiece] = chain.from_iterable(_pieces(each, number) for number, each in enumerate(corpus, 1))
-    if is_rest:
+    if fold is not None:
         from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
 
-        pieces = (piece for is_held_out, piece in divided_pieces(pieces) if not is_held_out)
+        pieces = (piece for is_held_out, piece in divided_pieces(pieces, fold) if not is_held_out)
     texts = (piece.text for piece in pieces)
     if isinstance(corpus[0] if corpus else "", CorpusFile):
         return texts

@@ -11,23 +11,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.figures import evaluate
-from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
+from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, over_folds
+from wordpiece_studio.evaluation.evaluating import evaluate
+from wordpiece_studio.evaluation.held_out import LAST_TENTH, Fold, held_out_figures
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.storage.corpus_record import noted_files
-from wordpiece_studio.training.trainer import train_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
-    from wordpiece_studio.evaluation.figures import Evaluation, Measurable
+    from wordpiece_studio.evaluation.cross_validation import Retraining
+    from wordpiece_studio.evaluation.evaluating import Measurable
+    from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.evaluation.held_out import DividedCorpus, Report
-    from wordpiece_studio.libraries.library_training import LibraryTrainer
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import TextReading
     from wordpiece_studio.training.config import TrainingConfig
 
@@ -65,16 +64,10 @@ def _checksum(counts: WordCounts) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrainedAnew:
-    """A run to be trained once more, on what is not held out of its corpus: by a library if there is a trainer.
+    """A run to be trained once more, on what is not held out of its corpus, which must be the same."""
 
-    `steps` find its words; a library may be given lines of text instead.
-    """
-
-    config: TrainingConfig
-    steps: tuple[Normalizer, PreTokenizer]
+    again: Retraining
     fingerprint: Fingerprint
-    trainer: LibraryTrainer | None = None
-    is_of_lines: bool = False
 
 
 class HeldOutFigure(NamedTuple):
@@ -93,7 +86,7 @@ def judge(
 ) -> dict[str, HeldOutFigure]:  # fmt: skip
     """Return the figures by objective: on a part of files, or of `text` without any; the progress is from 0 to 1."""
     begun: list[str] = []  # the objectives, the present one last
-    size = anew.config.vocab_size
+    size = anew.again.config.vocab_size
 
     def read(_reading: str, done: int, total: int) -> None:
         progress(_READING_PART * done / max(total, 1))
@@ -104,8 +97,9 @@ def judge(
         part = 0.0 if size is None else min(tokens / size, 1.0)
         progress(_READING_PART + _TRAINING_PART * (len(begun) - 1 + part))
 
-    corpus = _Corpus(files, [] if files else [text], max_word_length, read).divided(anew)
-    found = held_out_figures(corpus.rest, corpus.held_out, anew.config, progress=trained)
+    divided = CorpusInBlocks(files, [] if files else [text], max_word_length, read).divided(anew.again)
+    anew.fingerprint.check(divided, files, anew.again.config)
+    found = held_out_figures(divided.rest, divided.held_out, anew.again.config, progress=trained)
     rates = found.tokens_per_word.items()
     return {objective: HeldOutFigure(rate, found.unknown[objective]) for objective, rate in rates}
 
@@ -118,35 +112,47 @@ def library_tokenizer(file_name: str, content: bytes, words_of: TextReading | No
 
 def measure(
     tokenizers: Mapping[str, Measurable | TrainedAnew | partial[Measurable]], on: Any, text: str, max_word_length: int,
-    *, is_parallel: bool = False, is_held_out: bool = False, progress: Report,
+    *, is_parallel: bool = False, is_held_out: bool = False, folds: int = 0, progress: Report,
 ) -> tuple[Evaluation | None, dict[str, StudioError]]:  # fmt: skip
     """Return the figures of tokenizers, some to be loaded first, and the errors of those that fail; None if all fail.
 
-    As `evaluate`; the text is used where `on` is empty, and the length is that of words to train anew on.
+    As `evaluate`, or with folds as `cross_validate`; the text is used where `on` is empty, and the length is that of
+    words to train anew on.
     """
     texts = [text] if on == () else []
-    corpus = _Corpus(on, texts, max_word_length, progress)
     failures: dict[str, StudioError] = {}
+    found: list[Evaluation] = []
+    for fold in [Fold(number, folds) for number in range(folds)] or [LAST_TENTH]:
 
-    def ready(name: str) -> Measurable:
-        each = tokenizers[name]
-        if isinstance(each, TrainedAnew):
-            return corpus.trained(name, each)
-        return each() if isinstance(each, partial) else each
+        def report(what: str, done: int, total: int, fold: Fold = fold) -> None:
+            progress(f"Fold {fold.number + 1} of {folds}: {what}" if folds else what, done, total)
 
-    def figures(named: Mapping[str, Measurable]) -> Evaluation:
-        options: Any = {"is_parallel": is_parallel, "is_held_out": is_held_out, "progress": progress}
-        return evaluate(named, on, texts=texts, **options)
+        corpus = CorpusInBlocks(on, texts, max_word_length, report)
 
-    named = _those_without_error(tokenizers, ready, failures)
-    try:
-        return figures(named) if named else None, failures
-    except StudioError:
-        failing: dict[str, StudioError] = {}
-        working = _those_without_error(named, lambda name: figures({name: named[name]}), failing)
-        if not working:
-            raise
-        return figures({name: named[name] for name in working}), failures | failing
+        def ready(name: str, fold: Fold = fold, corpus: CorpusInBlocks = corpus) -> Measurable:
+            each = tokenizers[name]
+            if isinstance(each, TrainedAnew):
+                each.fingerprint.check(corpus.divided(each.again, fold), on, each.again.config)
+                return corpus.trained(name, each.again, fold)
+            return each() if isinstance(each, partial) else each
+
+        def figures(named: Mapping[str, Measurable], fold: Fold = fold, report: Report = report) -> Evaluation:
+            options: Any = {"is_parallel": is_parallel, "is_held_out": is_held_out, "fold": fold, "progress": report}
+            return evaluate(named, on, texts=texts, with_greedy_gap=True, **options)
+
+        named = _those_without_error([name for name in tokenizers if name not in failures], ready, failures)
+        if not named:
+            return None, failures
+        try:
+            found.append(figures(named))
+        except StudioError:
+            failing: dict[str, StudioError] = {}
+            working = _those_without_error(named, lambda name: figures({name: named[name]}), failing)  # noqa: B023
+            if not working:
+                raise
+            failures |= failing
+            found.append(figures({name: named[name] for name in working}))
+    return (over_folds(found) if folds else found[0]), failures
 
 
 def _those_without_error(
@@ -161,33 +167,3 @@ def _those_without_error(
         except OSError as error:
             failures[name] = StudioError("{reason}", reason=str(error))
     return found
-
-
-class _Corpus:
-    """A corpus of which a part is held out; the rest is to train on: as words, or for a library, as lines of text."""
-
-    def __init__(self, files: Sequence[CorpusFile], texts: list[str], max_word_length: int, progress: Report) -> None:
-        self._files, self._texts = files, texts
-        self._max_word_length = max_word_length
-        self._progress = progress
-        self._known: dict[tuple[object, ...], DividedCorpus] = {}
-
-    def trained(self, name: str, anew: TrainedAnew) -> Measurable:
-        rest, report = self.divided(anew).rest, partial(self._progress, f"Training {name}")
-        if anew.trainer is None:
-            return train_elsewhere(rest, anew.config, progress=lambda done, size: report(done, size or done))
-        report(0, 1)
-        given = (self._files or self._texts) if anew.is_of_lines else rest
-        return train_library(given, anew.config, anew.trainer, is_rest=anew.is_of_lines)
-
-    def divided(self, anew: TrainedAnew) -> DividedCorpus:
-        config = anew.config
-        key = *anew.steps, config.special_tokens, config.user_tokens
-        if key not in self._known:
-            self._known[key] = divided_corpus(
-                self._files, *anew.steps, texts=self._texts, special_tokens=config.special_tokens,
-                user_tokens=config.user_tokens, max_word_length=self._max_word_length,
-                progress=lambda read: self._progress("Reading", read.bytes_done, read.bytes_total),
-            )  # fmt: skip
-        anew.fingerprint.check(self._known[key], self._files, config)
-        return self._known[key]

@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap, WordsToCompare, divergence, overlap
-from wordpiece_studio.evaluation.figures import named_tokenizers
+from wordpiece_studio.evaluation.evaluating import named_tokenizers
 from wordpiece_studio.evaluation.held_out import Watch, texts_by_name
 from wordpiece_studio.session.commands import Command
 from wordpiece_studio.session.task import Task, Turn

@@ -17,6 +17,8 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.cross_validation import FOLDS, Retraining
+from wordpiece_studio.libraries.library_training import library_retraining
 from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.measuring import (
     Fingerprint,
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import ProjectCorpus, Run
     from wordpiece_studio.training.config import TrainingConfig
 
-    Place = Literal["training", "held-out", "live", "files"]
+    Place = Literal["training", "held-out", "folds", "live", "files"]
     Judgement = dict[str, HeldOutFigure]  # what each objective makes of the text
     # The words of a run, its settings, and the text or the files of its corpus.
     JudgingRequest = tuple[WordCounts, TrainingConfig, str, tuple[CorpusReference, ...]]
@@ -105,7 +107,8 @@ class FiguresText:
     """What tokenizers are measured on.
 
     That is ``"training"``: the words of the run that is shown; ``"held-out"``: a part of its corpus, while runs of that
-    corpus are trained anew on the rest; ``"live"``: the live text; or ``"files"``.
+    corpus are trained anew on the rest; ``"folds"``: each of ten parts in turn; ``"live"``: the live text; or
+    ``"files"``.
     """
 
     place: Place = "training"
@@ -288,7 +291,7 @@ class FiguresMeasuring(QObject):
         request = FiguresRequest(found, where, edition=self._edition)
         if where.place == "training":
             return None if self._model.counts is None else replace(request, counts=self._model.counts)
-        if where.place == "held-out":
+        if where.place in ("held-out", "folds"):
             corpus = None if run is None else corpus_to_divide(run)
             length = self._counting.max_word_length
             return None if corpus is None else replace(request, corpus=corpus, max_word_length=length)
@@ -333,7 +336,8 @@ def measured(request: FiguresRequest, *, progress: Report, should_stop: Callable
     with Child("The tokenizers cannot be measured", low_priority=True) as child:
         found, failures = child.call(
             measure, tokenizers, on, text, request.max_word_length, is_parallel=where.is_parallel,
-            is_held_out=corpus is not None, progress=progress, should_stop=should_stop,
+            is_held_out=corpus is not None, folds=FOLDS if where.place == "folds" else 0, progress=progress,
+            should_stop=should_stop,
         )  # fmt: skip
     errors |= {names[name]: error for name, error in failures.items()}
     if found is None:
@@ -356,10 +360,10 @@ def _tokenizer(request: FiguresRequest, measured: Measured) -> Any:
         raise StudioError(what, "Train again on this corpus, or measure on another text.")
     if corpus is not None:
         config = settings_at(run, run.config if of_library is None else of_library.config, step)
-        anew = TrainedAnew(config, steps, Fingerprint.of(run.counts, corpus.files))
-        if of_library is None:
-            return anew
-        return replace(anew, trainer=of_library.trainer, is_of_lines=of_library.learned.is_of_lines)
+        again = Retraining(config, steps)
+        if of_library is not None:
+            again = library_retraining(of_library.trainer, config, steps, of_library.learned.is_of_lines)
+        return TrainedAnew(again, Fingerprint.of(run.counts, corpus.files))
     if of_library is not None and run.is_run_by_library(step):
         words_of = TextReading(Pipeline(steps[0].kept, steps[1])) if not of_library.learned.is_of_lines else None
         return partial(library_tokenizer, of_library.file_name, of_library.content, words_of)
@@ -466,7 +470,8 @@ def judged(
     progress(0.0)
     if must_compile_first(counts, config):
         compile_kernels(should_stop)
-    anew = TrainedAnew(config, (counts.normalizer, counts.pre_tokenizer), Fingerprint.of(counts, files))
+    again = Retraining(config, (counts.normalizer, counts.pre_tokenizer))
+    anew = TrainedAnew(again, Fingerprint.of(counts, files))
     request: Any = text, [each.file for each in files], anew, max_word_length
     with Child("Held-out text cannot be measured", low_priority=True) as child:
         found: Judgement = child.call(judge, *request, progress=progress, should_stop=should_stop)

@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.corpus.count_tables import csv_text, guarded
-from wordpiece_studio.evaluation.figures import figure_text, known
-from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
+from wordpiece_studio.evaluation.cross_validation import FOLDS
+from wordpiece_studio.evaluation.figures import BEST, best_of, figure_text, known, losing
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import later
@@ -66,11 +66,6 @@ _NAME, _TOKENS_PER_WORD = 0, 3
 _LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
 _ROOM = 6  # pixels between two columns, besides the padding of their cells
 _ROW_ROOM = 14
-# Which value of a figure is the best.
-_BEST: dict[str, Callable[..., TokenizerFigures]] = {
-    "tokens_per_word": min, "characters_per_token": max, "bytes_per_token": max, "unknown_share": min,
-    "whole_share": max, "used_share": max, "renyi_efficiency": max, "bits_per_character": min,
-}  # fmt: skip
 
 
 def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresRow]:
@@ -79,24 +74,11 @@ def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[Figu
     Those that lose text have none: it makes their figures look good.
     """
     figures = [row.figures for row in rows if row.figures is not None]
-    lossy = losing(figures)
-    best = {}  # as it is written: the reader sees no other digits
-    for name, choose in _BEST.items() if len(figures) > 1 else ():
-        sound = [each for each in figures if each not in lossy and known(each, name) is not None]
-        if sound:
-            best[name] = figure_text(choose(sound, key=lambda each: known(each, name)), name)
-    lines = []
-    for row, name in zip(rows, names, strict=True):
-        figures_of = row.figures if row.figures not in lossy else None
-        own = [each for each, text in best.items() if figures_of and figure_text(figures_of, each) == text]
-        lines.append(replace(row, name=name, best=frozenset(own)))
-    return lines
-
-
-def losing(figures: Sequence[TokenizerFigures]) -> list[TokenizerFigures]:
-    """Return those of tokenizers that lose more of the text than others: their other figures say little."""
-    least = min((each.unknown_share for each in figures), default=0.0)
-    return [each for each in figures if each.unknown_share > least + MUCH_UNKNOWN]
+    best = {name: list(map(id, best_of(figures, name))) for name in BEST} if len(figures) > 1 else {}
+    return [
+        replace(row, name=name, best=frozenset(each for each, of in best.items() if id(row.figures) in of))
+        for row, name in zip(rows, names, strict=True)
+    ]
 
 
 def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[TableColumn[Sequence[FiguresRow]], ...]:
@@ -108,19 +90,23 @@ def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[Tabl
             least=lambda measure, lines: min(_width(_NAME, measure, lines), measure.letter * _LONGEST_NAME),
         ),
         TableColumn(
-            _tr("Step"), each_row(_step), each_row(_step_text), entry="step", importance=6,
+            _tr("Step"), each_row(_step), each_row(_step_text), entry="step", importance=9,
             elide=Qt.TextElideMode.ElideRight,
             explanation=tooltip_text(_tr("The step at which the run is measured; to add a row for another step, "
                                          "bookmark it and select “Compare”")),
         ),
-        _column("vocabulary_size", _tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary", importance=5),
+        _column("vocabulary_size", _tr("Size"), _tr("How many tokens the vocabulary has"), "vocabulary", importance=8),
         _column(
             "tokens_per_word", _tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if "
             "the share of unknown tokens is the same. In brackets: more than 1% are unknown."), "fertility",
         ),
         _column(
+            "tokens_per_line", _tr("Tokens\nper line"), _tr("Tokens divided by lines; for text without spaces, where "
+            "a line may be one word"), "tokens-per-line", importance=3,
+        ),
+        _column(
             "characters_per_token", _tr("Characters\nper token"),
-            _tr("Characters in the text, including whitespace, divided by tokens"), importance=7,
+            _tr("Characters in the text, including whitespace, divided by tokens"), importance=10,
         ),
         _column(
             "bytes_per_token", _tr("Bytes\nper token"),
@@ -132,20 +118,37 @@ def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[Tabl
         ),
         _column(
             "whole_share", _tr("Whole\nwords"),
-            _tr("The share of words, as the tokenizer finds them, that are a single token"), importance=8,
+            _tr("The share of words, as the tokenizer finds them, that are a single token"), importance=11,
         ),
         _column(
             "used_share", _tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses"), "unused-token",
-            importance=3,
+            importance=5,
         ),
         _column(
             "renyi_efficiency", _tr("Rényi"),
             _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often"), "renyi-efficiency",
-            importance=4,
+            importance=6,
         ),
         _column(
-            "bits_per_character", _tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the "
-            "optimal code for its frequency"), "code-length", importance=2,
+            "renyi_of_vocabulary", _tr("Rényi of\nvocabulary"), _tr("The same, divided by the logarithm of the whole "
+            "vocabulary’s size: 1 if all of its tokens occur equally often"), "renyi-efficiency", importance=2,
+        ),
+        _column(
+            "bits_per_character", _tr("Bits per\ncharacter"), _tr("Code length per character: the share of each token "
+            "comes from its count on the training part plus one; unknown words are spelled"), "code-length",
+            importance=13,
+        ),
+        _column(
+            "vocabulary_bits", _tr("Vocabulary\nbits"), _tr("The bits of the vocabulary itself, spelled in its "
+            "alphabet"), "description-length", importance=7,
+        ),
+        _column(
+            "description_length", _tr("Description\nlength"), _tr("The bits of all of the text and of the vocabulary "
+            "together; lower is better"), "description-length", importance=12,
+        ),
+        _column(
+            "greedy_gap", _tr("Greedy\ngap"), _tr("Tokens of longest match divided by the fewest possible with the "
+            "same vocabulary"), "greedy-gap", importance=4,
         ),
         _column(
             "parity", _tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of "
@@ -214,6 +217,11 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
             len(best), "Of those that lose the least text, {names} needs the fewest tokens per word.",
             "Of those that lose the least text, {names} need the fewest tokens per word, equally many.",
         )  # fmt: skip
+    if any(each.folds for each in sound):
+        said = plural(
+            len(best), "{names} needs the fewest tokens per word; no difference to it may be 0.",
+            "{names} need the fewest tokens per word; the differences may be 0.",
+        )  # fmt: skip
     parts = [said.format(names=_and(best))]
     if len(sizes := {each.vocabulary_size for each in sound}) > 1:
         parts.append(_tr("The vocabularies differ in size; a larger one usually needs fewer tokens."))
@@ -225,7 +233,7 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
                 len(first), "Of those of size {size}, {names} needs the fewest.",
                 "Of those of size {size}, {names} need the fewest, equally many.", size=size, names=_and(first),
             ))  # fmt: skip
-    parts.append(_tr("Fewer tokens do not by themselves make a better model."))
+    parts.append(_tr("Fewer tokens do not by themselves make a better model (Schmidt et al. 2024)."))
     return " ".join(parts)
 
 
@@ -343,8 +351,9 @@ class SummaryTable(QWidget):
     def _fill_texts(self) -> None:
         where = self._figures.where
         items = [(self.tr("Training corpus"), "training")]
-        if self._figures.can_hold_out or where.place == "held-out":
+        if self._figures.can_hold_out or where.place in ("held-out", "folds"):
             items.append((self.tr("Held-out text"), "held-out"))
+            items.append((self.tr("{count} folds").format(count=FOLDS), "folds"))
         items.append((self.tr("Live text"), "live"))
         if where.place == "files":
             items.append((self.tr("Files: {files}").format(files=", ".join(where.names())), "files"))
@@ -380,11 +389,20 @@ class SummaryTable(QWidget):
             return str(figures.task.error)
         if figures.is_running:
             return _progress_text(figures.task.progress)
-        if figures.where.place == "held-out" and not figures.can_hold_out:
+        if figures.where.place in ("held-out", "folds") and not figures.can_hold_out:
             return self.tr("No text can be held out from this run’s corpus.")
         if figures.was_stopped:
             return self.tr("Stopped. Choose the text once more to begin again.")
-        return " ".join(filter(None, (self._losing_text(), self._left_out_text())))
+        return " ".join(filter(None, (self._losing_text(), self._coding_text(), self._left_out_text())))
+
+    def _coding_text(self) -> str:
+        if any(each.folds for each in self._known):
+            return self.tr(
+                "Mean ± standard deviation. Bold: the best, and those whose difference to it may be 0 (95% interval)."
+            )
+        if any(each.coded_by == "before" for each in self._known):
+            return self.tr("Bits: each token is coded by those before it; on held-out text, by the rest of the corpus.")
+        return ""
 
     def _losing_text(self) -> str:
         names = [each.name for each in losing(self._known)]
@@ -407,6 +425,12 @@ class SummaryTable(QWidget):
                 words, "1 word held out ({normalizer}, {splitter}); runs were retrained without it.",
                 "{words} words held out ({normalizer}, {splitter}); runs were retrained without them.",
             )  # fmt: skip
+        if figures.where.place == "folds":
+            said = plural(
+                words, "1 word in {count} blocks ({normalizer}, {splitter}); runs were retrained for each block on the "
+                "others.", "{words} words in {count} blocks ({normalizer}, {splitter}); runs were retrained for each "
+                "block on the others.",
+            ).replace("{count}", str(FOLDS))  # fmt: skip
         return filled(said, words=words, normalizer=normalizer, splitter=splitter)
 
     def _left_out_text(self) -> str:
@@ -472,6 +496,11 @@ def _progress_text(progress: tuple[str, int, int] | None) -> str:
     if progress is None:
         return _tr("Measuring…")
     what, done, total = progress
+    head, _, rest = what.partition(": ")
+    if head.startswith("Fold "):
+        number, count = head.removeprefix("Fold ").split(" of ")
+        said = _progress_text((rest, done, total))
+        return _tr("Fold {number} of {count} · {what}").format(number=number, count=count, what=said)
     texts = {
         "Tokenizing by ": _tr("Tokenizing with {name}: {percent}%"),
         "Training ": _tr("Retraining {name}: {percent}%"),

@@ -1,0 +1,167 @@
+"""Whether tokens begin where morphemes do: precision, recall and F1 against words that the user has divided.
+
+After Arnett, Hudspeth and O'Connor (2025, arXiv 2507.06378). Only boundaries inside words count. A word that is kept
+whole has none, which need not be bad: such words are left out and told apart. Unknown words are left out too.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.listing import opened
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.differences import cuts_of
+from wordpiece_studio.evaluation.evaluating import common_reading, named_tokenizers
+from wordpiece_studio.evaluation.held_out import Watch, held_out_text
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.evaluation.evaluating import Measurable
+    from wordpiece_studio.evaluation.held_out import Place
+    from wordpiece_studio.tokenizer.encoding import Encoder
+
+_FORM = "Write a word, a tab, and the word with | between its morphemes, on each line."
+
+
+class DividedWord(NamedTuple):
+    """A word, and where morphemes begin inside it."""
+
+    word: str
+    places: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """How boundaries of tokens agree with those of morphemes, each word counted once or as often as it occurs.
+
+    Attributes
+    ----------
+    words
+        How many words, or occurrences of words, there are.
+    whole, unknown
+        How many of them are one token, and how many are unknown; neither count below.
+    found, true, common
+        How many boundaries tokens have, morphemes have, and both have, in the other words.
+    """
+
+    words: int
+    whole: int
+    unknown: int
+    found: int
+    true: int
+    common: int
+
+    @property
+    def precision(self) -> float:
+        """The share of the boundaries of tokens at which a morpheme begins."""
+        return self.common / self.found if self.found else math.nan
+
+    @property
+    def recall(self) -> float:
+        """The share of the boundaries of morphemes at which a token begins."""
+        return self.common / self.true if self.true else math.nan
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        return 2 * self.common / (self.found + self.true) if self.found + self.true else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, for JSON."""
+        ratios = {name: getattr(self, name) for name in ("precision", "recall", "f1")}
+        return asdict(self) | {name: None if math.isnan(value) else value for name, value in ratios.items()}
+
+
+def read_divided_words(path: str | os.PathLike[str]) -> list[DividedWord]:
+    """Read a file with a word and its morphemes on each line: ``word<TAB>mor|phemes``.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read, or a line has another form, naming it.
+    """
+    text = "".join(piece.text for piece in opened(CorpusFile(os.fspath(path))).pieces())
+    words: dict[str, frozenset[int]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        word, tab, divided = line.rstrip("\r").partition("\t")
+        parts = divided.split("|")
+        if not tab or "".join(parts) != word or not all(parts):
+            what = "{path}, line {line}: {text} is not a word with its morphemes"
+            raise StudioError(what, _FORM, path=display_name(path), line=number, text=repr(line[:50]))
+        words[word] = frozenset(list(accumulate(map(len, parts)))[:-1])
+    if not words:
+        raise StudioError("There are no words in {path}", _FORM, path=display_name(path))
+    return [DividedWord(word, places) for word, places in words.items()]
+
+
+def morpheme_boundaries(
+    tokenizers: Mapping[str, Measurable] | Iterable[Measurable] | Measurable,
+    path: str | os.PathLike[str],
+    on: Place | Iterable[Place] | Listing = (),
+    *,
+    texts: Iterable[str] = (),
+) -> dict[str, tuple[Boundaries, Boundaries | None]]:
+    """Return how the tokens of each tokenizer agree with morphemes: over distinct words, and over those of a text.
+
+    Parameters
+    ----------
+    tokenizers
+        As for `evaluate`. Each reads every word as a text of its own.
+    path
+        The words, see `read_divided_words`; a later line about the same word counts.
+    on, texts
+        A text, as files or in memory, whose words say how often each word occurs; without one the second of each pair
+        is None.
+
+    Raises
+    ------
+    StudioError
+        As `read_divided_words` and `held_out_text`; or if a library fails.
+    """
+    named, given = named_tokenizers(tokenizers), list(texts)
+    words = read_divided_words(path)
+    has_text = bool(given) or not isinstance(on, tuple | list) or bool(on)
+    counts: dict[str, int] = {}
+    pipeline = common_reading([*named.values()]).pipeline
+    if has_text:
+        text = held_out_text(on, pipeline.normalizer, pipeline.pre_tokenizer, texts=given)
+        counts = dict(text.counts.items())
+    times = [counts.get("".join(pipeline.words(each.word)), 0) for each in words]
+    found = {}
+    for name, tokenizer in named.items():
+        places = _places(tokenizer, [each.word for each in words])
+        distinct = _agreement(words, places, [1] * len(words))
+        found[name] = distinct, (_agreement(words, places, times) if has_text else None)
+    return found
+
+
+def _places(tokenizer: Encoder, words: Sequence[str]) -> list[set[int] | None]:
+    """Return where tokens begin inside each word; None if a part of it is unknown."""
+    cuts = cuts_of(tokenizer, words, False, Watch(None, None))
+    return [
+        None if any(is_unknown for _, is_unknown in cut.places) else {place for place, _ in cut.places} - {0}
+        for cut in cuts
+    ]
+
+
+def _agreement(words: Sequence[DividedWord], places: Sequence[set[int] | None], times: Sequence[int]) -> Boundaries:
+    whole = unknown = found = true = common = 0
+    for (_, morphemes), tokens, count in zip(words, places, times, strict=True):
+        if tokens is None:
+            unknown += count
+        elif not tokens:
+            whole += count
+        else:
+            found, true = found + count * len(tokens), true + count * len(morphemes)
+            common += count * len(tokens & morphemes)
+    return Boundaries(sum(times), whole, unknown, found, true, common)

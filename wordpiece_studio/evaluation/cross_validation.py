@@ -1,0 +1,204 @@
+"""Tokenizers measured on every block of a text, those that can be trained again on the others before each.
+
+A training is repeated with its settings on the rest of the text; a tokenizer that was loaded is measured as it is. What
+the figures of the blocks say together is in `figures` and `folds`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import statistics
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.corpus.counts import CountingStopped, WordCounts
+from wordpiece_studio.corpus.decoding import checked_texts
+from wordpiece_studio.corpus.listing import listing
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.evaluating import by_name, evaluate
+from wordpiece_studio.evaluation.held_out import (
+    HOLD_OUT_ADVICE,
+    LAST_TENTH,
+    NO_LINES,
+    Fold,
+    HeldOutText,
+    divided_corpus,
+)
+from wordpiece_studio.training.segmentation import PreparationStopped
+from wordpiece_studio.training.trainer import TrainingRun, train_elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.evaluation.evaluating import Measurable
+    from wordpiece_studio.evaluation.figures import Evaluation, TokenizerFigures
+    from wordpiece_studio.evaluation.held_out import DividedCorpus, Report, Text
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.training.config import TrainingConfig
+
+FOLDS = 10
+_SUMMED = "words own_words whole_words characters bytes tokens unknown code_length lines share".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Retraining:
+    """A training to be repeated on a part of a corpus.
+
+    `steps` find its words, of which rare ones may be left out. A `library` is called with the words, or with the files
+    or texts if it `is_of_lines`, with the settings and the keyword arguments of `train_library`.
+    """
+
+    config: TrainingConfig
+    steps: tuple[Normalizer, PreTokenizer]
+    library: Callable[..., Measurable] | None = None
+    is_of_lines: bool = False
+    min_count: int = 1
+
+    @classmethod
+    def of(cls, run: Any) -> Retraining | None:
+        """Return how a training is repeated; None for what is none."""
+        if isinstance(run, TrainingRun):
+            return cls(run.config, (run.counts.normalizer, run.counts.pre_tokenizer))
+        found: Retraining | None = run if isinstance(run, cls) else getattr(run, "retraining", None)
+        return found
+
+
+class CorpusInBlocks:
+    """A corpus of which one block at a time is held out; the rest is to train on: as words, or as lines of text."""
+
+    def __init__(
+        self, files: Sequence[CorpusFile], texts: list[str], max_word_length: int, progress: Report | None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:  # fmt: skip
+        self._files, self._texts = files, texts
+        self._max_word_length = max_word_length
+        self._progress = progress or (lambda *_: None)
+        self._should_stop = should_stop
+        self._known: dict[tuple[object, ...], DividedCorpus] = {}
+
+    def trained(self, name: str, again: Retraining, fold: Fold = LAST_TENTH) -> Measurable:
+        report = partial(self._progress, f"Training {name}")
+        config = dataclasses.replace(again.config, max_seconds=None)
+        report(0, 1)
+        if again.is_of_lines and again.library is not None:
+            given = self._files or self._texts
+            return again.library(given, config, is_rest=True, fold=fold, should_stop=self._should_stop)
+        rest = self.divided(again, fold).rest.at_least(again.min_count)
+        if again.library is not None:
+            return again.library(rest, config, should_stop=self._should_stop)
+        try:
+            return train_elsewhere(
+                rest, config, progress=lambda done, size: report(done, size or done), should_stop=self._should_stop
+            )
+        except PreparationStopped:
+            raise CountingStopped from None
+
+    def divided(self, again: Retraining, fold: Fold = LAST_TENTH) -> DividedCorpus:
+        config = again.config
+        key = *again.steps, config.special_tokens, config.user_tokens, fold
+        if key not in self._known:
+            self._known = {each: known for each, known in self._known.items() if each[-1] == fold}  # no other is needed
+            self._known[key] = divided_corpus(
+                self._files, *again.steps, texts=self._texts, fold=fold, special_tokens=config.special_tokens,
+                user_tokens=config.user_tokens, max_word_length=self._max_word_length,
+                progress=lambda read: self._progress("Reading", read.bytes_done, read.bytes_total),
+                should_stop=self._should_stop or (lambda: False),
+            )  # fmt: skip
+        return self._known[key]
+
+
+def cross_validate(
+    tokenizers: Mapping[str, Measurable] | Iterable[Measurable] | Measurable,
+    on: Text = (),
+    *,
+    texts: Iterable[str] = (),
+    folds: int = FOLDS,
+    max_word_length: int = 1000,
+    progress: Report | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Return the figures of tokenizers over the blocks of a text, each measured after training on all others.
+
+    Parameters
+    ----------
+    tokenizers
+        As for `evaluate`. Trainings are repeated, with their settings, on the rest of each block; tokenizers are
+        measured on the blocks as they are, with tokens coded by their counts on the rest.
+    on, texts
+        The text, as files or in memory, whose lines are divided into blocks. One below a megabyte is divided into
+        `folds` equal stretches; of a larger one, every stretch of 64 kB belongs to the next block.
+    folds
+        How many blocks, at least 2.
+    max_word_length
+        Longer words are not trained on, as for :func:`~wordpiece_studio.count_words`.
+    progress, should_stop
+        As for `evaluate`.
+    options
+        `alpha` and `with_greedy_gap` of `evaluate`.
+
+    Returns
+    -------
+    Evaluation
+        Each tokenizer's figures have those of the blocks as `folds`, and `is_retrained` says whether it was trained
+        again. `figures.figure_text` writes mean ± standard deviation, `Evaluation.difference` compares two tokenizers.
+
+    Raises
+    ------
+    StudioError
+        As `evaluate` and :func:`~wordpiece_studio.train`; and if there are more blocks than the text has lines.
+
+    >>> import wordpiece_studio as wps
+    >>> lines = ["hug hugs", "pug hug"] * 6
+    >>> run = wps.train(wps.count_texts(lines), wps.TrainingConfig(vocab_size=14))
+    >>> found = cross_validate(run, texts=lines, folds=3)
+    >>> [each.words for each in found.figures[0].folds]
+    [8, 8, 8]
+    """
+    number = operator.index(folds) if hasattr(folds, "__index__") else 0
+    if number < 2:
+        raise StudioError("Invalid number of folds: {value}", "Use a whole number from 2.", value=repr(folds)[:30])
+    given, lines = by_name(tokenizers), list(checked_texts(texts))
+    if isinstance(on, WordCounts | HeldOutText):
+        raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
+    files = () if lines else listing(on).files
+    again = {name: Retraining.of(each) for name, each in given.items()}
+    found = []
+    for fold in (Fold(place, number) for place in range(number)):
+
+        def report(what: str, done: int, total: int, fold: Fold = fold) -> None:
+            if progress is not None:
+                progress(f"Fold {fold.number + 1} of {fold.of}: {what}", done, total)
+
+        corpus = CorpusInBlocks(files, lines, max_word_length, report, should_stop)
+        named = {
+            name: given[name] if each is None else corpus.trained(name, each, fold) for name, each in again.items()
+        }
+        watched: Any = {"is_held_out": True, "fold": fold, "progress": report, "should_stop": should_stop}
+        found.append(evaluate(named, files, texts=lines, **watched, **options))
+    return over_folds(found, {name for name, each in again.items() if each is not None})
+
+
+def over_folds(found: Sequence[Evaluation], retrained: Iterable[str] = ()) -> Evaluation:
+    """Return what evaluations of tokenizers on all blocks say together of those that each has; some were retrained."""
+    by_fold = [{each.name: each for each in evaluation.figures} for evaluation in found]
+    figures = [
+        dataclasses.replace(_together([each[name] for each in by_fold]), is_retrained=name in retrained)
+        for name in by_fold[-1]
+    ]
+    return dataclasses.replace(found[0], figures=tuple(figures), parts={})
+
+
+def _together(folds: Sequence[TokenizerFigures]) -> TokenizerFigures:
+    def mean(name: str) -> float:
+        return statistics.fmean(getattr(each, name) for each in folds)
+
+    found: dict[str, Any] = {name: sum(getattr(each, name) for each in folds) for name in _SUMMED}
+    found |= {name: round(mean(name)) for name in ("vocabulary_size", "used")}
+    found |= {name: mean(name) for name in ("renyi_efficiency", "vocabulary_bits")}
+    if all(each.greedy_gap is not None for each in folds):
+        found["greedy_gap"] = mean("greedy_gap")
+    return dataclasses.replace(folds[0], **found, folds=tuple(folds))
