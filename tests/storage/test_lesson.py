@@ -78,6 +78,10 @@ def test_a_page_begins_where_the_one_before_ends() -> None:
     assert (third.view.step, third.pane) == (LAST_STEP, "")
 
 
+def test_a_line_that_begins_with_a_token_is_text() -> None:
+    assert page("##u ##g is a pair.\nstep: 2").text == "##u ##g is a pair."
+
+
 def test_texts_are_plain_and_on_one_line() -> None:
     found = lesson("##  **Do** `it`\n\nFirst *line*.\nSecond\u202eline, n(a) * n(b).\n").pages[0]
     assert (found.title, found.text) == ("Do it", "First line. Second\\u202eline, n(a) * n(b).")

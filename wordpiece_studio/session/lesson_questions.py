@@ -97,6 +97,7 @@ def rule_of(asked: Question, run: Run) -> str:
         "tie_word": _tr("Read the words in the order of the corpus, and look for the pair that is merged."),
         "tokens": _tr("Take the longest token that fits, then go on with the rest of the word."),
         "words": _tr("Apply the normalizer first, then split as the pre-tokenizer does."),
+        "characters": _tr("Count them after the normalizer, which may take one apart or remove it."),
         "size": _tr("Count special tokens, alphabet, and the new token of each merge."),
         "size_for": _tr("Each step adds a token to the vocabulary, and joins symbols in the corpus."),
         "step": _tr("The merge history has the step that created each token."),
@@ -208,6 +209,13 @@ def _words(run: Run, about: str, step: int) -> Solution:
     return _listed(words, text, about, step)
 
 
+def _characters(run: Run, about: str, _step: int) -> Solution:
+    words = Pipeline(run.counts.normalizer, run.counts.pre_tokenizer).words(about)
+    text = _tr("The normalizer makes {number} characters of “{about}”: {shown}.")
+    number, shown = sum(map(len, words)), " ".join(character for word in words for character in word)
+    return _whole(number, filled(text, number=number, about=about, shown=shown))
+
+
 def _size(run: Run, about: str, _step: int) -> Solution:
     step = int(about)
     if step and step != LAST_STEP:
@@ -244,5 +252,6 @@ def _step_of(run: Run, about: str, _step: int) -> Solution:
 
 _SOLUTIONS: dict[str, Callable[[Run, str, int], Solution]] = {
     "n": _count, "score": _score, "merge": _merged, "ties": _ties, "tie_word": _tie_word, "tokens": _tokens,
-    "symbols": _symbols, "words": _words, "size": _size, "size_for": _size_for, "step": _step_of,
+    "symbols": _symbols, "words": _words, "characters": _characters, "size": _size,
+    "size_for": _size_for, "step": _step_of,
 }  # fmt: skip

@@ -50,12 +50,13 @@ _LAYOUTS: tuple[LessonLayout, ...] = get_args(LessonLayout)
 # What a question asks for, and what it is asked about: a pair or a symbol, a step, a word, a text, a number.
 FUNCTIONS: dict[str, str] = {
     "n": "symbols", "score": "pair", "merge": "step", "ties": "step", "tie_word": "step", "tokens": "text",
-    "symbols": "word", "words": "text", "size": "step", "size_for": "number", "step": "token",
+    "symbols": "word", "words": "text", "characters": "text", "size": "step", "size_for": "number", "step": "token",
 }  # fmt: skip
 _FIRST = "lesson"  # the first key, by which a file is known to be a lesson
 _FENCE = "---"
 _KEY = re.compile(r"([a-z][a-z_]*): *(.*)")
 _ASKED = re.compile(r"([a-z_]+)\((.*)\)(?: at step ([0-9]+|last))?(?: in (.+))?")
+_HEADING = re.compile(r"#+(?: |$)")  # not the token ##u at the beginning of a line
 _MARKUP = re.compile(r"\*\*|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _STEPS = {"normalizer": "bert-cased", "pre_tokenizer": "bert"}
 _YES_NO = {"yes": True, "no": False}
@@ -317,7 +318,7 @@ class _Reader:
     # -- its pages
 
     def _pages(self, lines: list[_Line]) -> Iterator[Page]:
-        starts = [at for at, line in enumerate(lines) if line.text.startswith("#")]
+        starts = [at for at, line in enumerate(lines) if _HEADING.match(line.text)]
         before = lines[: starts[0]] if starts else lines
         stray = next((line.number for line in before if line.text), 0)
         if stray or not starts:

@@ -82,9 +82,9 @@ class LessonController(Controller):
         self._window.notices.lesson.clear()
         if self.lesson is None:
             self._arranged = self._view.arrangement()
-        self.lesson = lesson
+        self.lesson, self.number = lesson, self._place_left(lesson)  # before commands ask whether they are possible
         self._window.project.put_aside(project)
-        self._show(self._place_left(lesson))
+        self._show(self.number)
 
     def _place_left(self, lesson: Lesson) -> int:
         """Return the page that was left, or the first before it of which the run that is trained there is missing."""
