@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Studio
     from wordpiece_studio.ui.controllers.lesson_controller import LessonController
 
-TIES = next(path for path in lesson_paths() if path.stem == "score-and-ties")
+SCORE = next(path for path in lesson_paths() if path.stem == "score")
 LESSON = """---
 lesson: Doing
 objective: score
@@ -67,7 +67,7 @@ check: predict
 """
 
 
-def begin(studio: Studio, path: Path = TIES) -> LessonController:
+def begin(studio: Studio, path: Path = SCORE) -> LessonController:
     controller = studio.window.lesson_controller
     controller.open_lesson(path)
     studio.wait(lambda: controller.lesson is not None)
@@ -84,9 +84,9 @@ def doing(studio: Studio, tmp_path: Path) -> LessonController:
 def test_a_lesson_is_answered_page_by_page_and_finished(studio: Studio) -> None:
     controller, strip, window = begin(studio), studio.window.lesson_strip, studio.window
     assert strip.isVisible()
-    assert window.session.corpus_name == "The score and its ties"
+    assert window.session.corpus_name == "The score and its denominator"
     assert window.docks.panels["scoreboard"].property("pointed") == "yes"
-    assert strip.title.text().startswith("Before the first merge")
+    assert strip.title.text().startswith("How often do h")
     window.actions_.lesson_check.trigger()
     assert strip.said.text() == "Type or choose an answer first."
     strip.field.setText("12")
@@ -97,21 +97,23 @@ def test_a_lesson_is_answered_page_by_page_and_finished(studio: Studio) -> None:
     assert strip.said.text() == "Right. h + ##u occurs 15 times: hug × 10, hugs × 5."
     QTest.keyClick(strip.field, Qt.Key.Key_Backspace)
     assert strip.said.text().startswith("A word that occurs ten times")
-    window.actions_.lesson_next.trigger()
+    for _ in range(3):
+        window.actions_.lesson_next.trigger()
     strip.field.setText("5/(20 × 5)")
     window.actions_.lesson_check.trigger()
     assert strip.said.text().startswith("Right. n(ab) / (n(a) × n(b)) = 5 / (20 × 5) = 1/20")
-    assert window.settings.values.lessons == {"score-and-ties": 1}
-    window.actions_.lesson_back.trigger()
+    assert window.settings.values.lessons == {"score": 3}
+    for _ in range(3):
+        window.actions_.lesson_back.trigger()
     assert controller.number == 0
     assert not window.actions_.lesson_back.isEnabled()
     while controller.lesson is not None:
         window.actions_.lesson_next.trigger()
     assert strip.isHidden()
     assert not any(panel.property("pointed") == "yes" for panel in window.docks.panels.values())
-    assert window.settings.values.finished_lessons == ("score-and-ties",)
+    assert window.settings.values.finished_lessons == ("score",)
     window.actions_.refresh_menus()
-    assert any(action.text() == "The score and its ties ✓" for action in window.actions_.choices("open_lesson"))
+    assert any(action.text() == "The score and its denominator ✓" for action in window.actions_.choices("open_lesson"))
 
 
 def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonController) -> None:
@@ -229,11 +231,11 @@ def test_all_that_was_open_comes_back_with_its_undo(studio: Studio, tmp_path: Pa
 
 def test_a_lesson_that_is_dropped_is_opened_and_what_is_wrong_is_told(studio: Studio, tmp_path: Path) -> None:
     window, path = studio.window, tmp_path / "mine.md"
-    path.write_text(TIES.read_text("utf-8").replace("ask: ties(2)", "ask: ties(99)"), encoding="utf-8")
+    path.write_text(SCORE.read_text("utf-8").replace("ask: n(##g)", "ask: ties(99)"), encoding="utf-8")
     window.corpus_controller.open_paths([path], are_dropped=True)
-    assert "mine.md, line 43: there is no step 99" in studio.box().text()
+    assert "mine.md, line 73: there is no step 99" in studio.box().text()
     studio.box().close()
-    path.write_text(TIES.read_text("utf-8"), encoding="utf-8")
+    path.write_text(SCORE.read_text("utf-8"), encoding="utf-8")
     window.corpus_controller.open_paths([path], are_dropped=True)
     studio.wait(lambda: window.lesson_controller.lesson is not None)
     assert not window.session.opening.is_running
