@@ -314,7 +314,7 @@ class StepController(Controller):
         with reported(self._messages.show_error):
             copy_text(program_of(self._model.history, self._model.merge_count))
             self._window.docks.bring("code")
-            self._window.code_pane.say(self.tr("Program copied"))
+            self._window.code_pane.set_heading(self.tr("Program copied"))
 
     # -- the selection
 

@@ -15,8 +15,6 @@ from wordpiece_studio.ui.widgets.plain import ExactEdit, WholeLabel, whole
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QColor
-
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -50,9 +48,6 @@ class CodePane(Pane):
     def show_phase(self, phase: int) -> None:
         self.phase = phase
         self.refresh_soon()
-
-    def say(self, text: str) -> None:
-        self.set_heading(text)
 
     def refresh(self) -> None:
         history, config, step = self._model.history, self._model.config, self._model.step
@@ -91,34 +86,24 @@ class CodePane(Pane):
         self.set_heading(*hints, "")
 
     def _light(self, places: list[tuple[int, int]]) -> None:
-        """Light the line of the last value, and scroll to it; those before it have only their values coloured."""
+        """Light the line of the last value, and scroll to it; those before it have only their values colored."""
         marks = []
-        for line, begin in places:
-            cursor = QTextCursor(self.view.document().findBlockByNumber(line))
-            if line == places[-1][0]:
-                self.view.setTextCursor(cursor)
-                marks.append(_mark(cursor, ground=self._theme.accent_soft))
-            cursor.movePosition(QTextCursor.MoveOperation.Right, n=begin)
-            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
-            marks.append(_mark(cursor, ink=self._theme.accent_ink))
+        lit = [(line, 0) for line, _ in places[-1:]]
+        for line, begin in (*lit, *places):
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = QTextCursor(self.view.document().findBlockByNumber(line))
+            if begin:
+                mark.format.setForeground(self._theme.accent_ink)
+                mark.cursor.movePosition(QTextCursor.MoveOperation.Right, n=begin)
+                mark.cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+            else:
+                self.view.setTextCursor(mark.cursor)
+                mark.format.setBackground(self._theme.accent_soft)
+                mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            marks.append(mark)
         self.view.setExtraSelections(marks)
         self.view.centerCursor()
 
     def _restyle(self) -> None:
         self.view.setFont(self._theme.mono_font(-1))
         self.refresh_later()
-
-
-def _mark(
-    cursor: QTextCursor, *, ground: QColor | None = None, ink: QColor | None = None
-) -> QTextEdit.ExtraSelection:  # fmt: skip
-    """Return a whole line with another background, or what a cursor has selected in another color."""
-    mark = QTextEdit.ExtraSelection()
-    mark.cursor = QTextCursor(cursor)
-    described = mark.format
-    if ground is not None:
-        described.setBackground(ground)
-        described.setProperty(QTextFormat.Property.FullWidthSelection, True)
-    if ink is not None:
-        described.setForeground(ink)
-    return mark
