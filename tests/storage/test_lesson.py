@@ -20,13 +20,11 @@ from wordpiece_studio.storage.lesson import (
     Page,
     is_lesson,
     lesson_paths,
-    lesson_project,
     parse_lesson,
     read_lesson,
 )
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.system.printable import printable
-from wordpiece_studio.training.reference import WORDS, score, train
 
 HEAD = """---
 lesson: Counting
@@ -115,27 +113,19 @@ def test_runs_have_the_settings_before_the_first_and_their_own() -> None:
     question = found.pages[0].question
     assert question is not None
     assert (question.about, question.step, question.run) == ("h ##u", 2, 0)
-    project = lesson_project(found)
-    assert [run.number for run in project.runs] == [1, 0]
-    assert [tab.is_compared for tab in project.view.tabs] == [True, True]
-    assert not any(run.origin.is_wanted for run in project.runs)
-
-
-def test_a_lesson_brings_the_runs_of_the_reference() -> None:
-    run = lesson_project(lesson("## Look\n")).runs[0]
-    assert [(merge.left, merge.right) for merge in run.history] == train(WORDS, score)[1]
+    assert [run.is_compared for run in found.runs] == [True, True]
 
 
 WRONG = {
     "## Do it\nsetp: 2\n": (16, "setp"),
-    "## Do it\nstep: two\n": (16, "whole number"),
+    "## Do it\nstep: two\n": (16, "does not fit"),
     "## Do it\npane: kitchen\n": (16, "scoreboard"),
-    "## Do it\nis_longest_first: perhaps\n": (16, "yes, no"),
+    "## Do it\nis_longest_first: perhaps\n": (16, "does not fit"),
     "## Do it\nselection: hug\n": (16, "cannot be selected"),
-    "## Do it\ncurrent: BPE\n": (16, "no run"),
+    "## Do it\ncurrent: BPE\n": (16, "is not known"),
     "## Do it\nask: n()\n": (16, "cannot be asked"),
     "## Do it\nask: eval(1)\n": (16, "cannot be asked"),
-    "## Do it\nask: merge(one)\n": (16, "whole number"),
+    "## Do it\nask: merge(one)\n": (16, "merge(step)"),
     "## Do it\nask: score(h)\n": (16, "score(pair)"),
     "## Do it\ncheck: stop\n": (16, "cannot be checked"),
     "## Do it\ncheck: trained objective = luck\n": (16, "objective"),
@@ -144,9 +134,9 @@ WRONG = {
     "## Do it\nchoose: This\nchoose: That\n": (16, "right"),
     "## Do it\nright: This\nchoose: This\n": (16, "different"),
     "Stray\n## Do it\n": (15, "title"),
-    "##\nText.\n": (15, "no title"),
+    "##\nText.\n": (15, "has a title"),
     f"## Do it\n\nSay{' much' * 200}.\n": (17, "characters"),
-    f"## Do it\n{('word' * 30 + chr(10)) * 20}": (15, "does not fit"),
+    f"## Do it\n{('word' * 30 + chr(10)) * 20}": (15, "of up to 500"),
 }
 
 
@@ -167,7 +157,7 @@ def test_what_is_wrong_is_told_with_its_line(pages: str) -> None:
         (HEAD.replace("objective: score", "objective: luck"), 3, "objective"),
         (HEAD.replace("objective: score", "objektive: score"), 3, "objektive"),
         (HEAD.replace("objective: score", "base_tokens: a"), 3, "base_tokens"),
-        (HEAD.replace("objective: score", "vocab_size: many"), 3, "whole number"),
+        (HEAD.replace("objective: score", "vocab_size: many"), 3, "does not fit"),
         (HEAD.replace("objective: score", "normalizer: luck"), 3, "luck"),
         (HEAD.replace("objective: score", "corpus: ../hug.txt"), 3, "no sample"),
         (HEAD.replace("objective: score", "objective: score\nobjective: count"), 4, "twice"),

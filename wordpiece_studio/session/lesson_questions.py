@@ -14,7 +14,8 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import counted, filled, plural
-from wordpiece_studio.storage.lesson import LAST_STEP, Lesson, Question, lesson_project, read_lesson
+from wordpiece_studio.session.samples import planned_project
+from wordpiece_studio.storage.lesson import LAST_STEP, Lesson, Question, read_lesson
 from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.training.engine import RULES, formula_of, fraction_text, number_text, value_text
@@ -43,10 +44,10 @@ class Solution(NamedTuple):
     why: str
 
 
-def open_lesson(path: Path, *, should_stop: Callable[[], bool] | None = None) -> tuple[Lesson, Project]:
+def open_lesson(path: Path) -> tuple[Lesson, Project]:
     """Return a lesson with its project, if all that it asks can be answered."""
     lesson = read_lesson(path)
-    project = lesson_project(lesson, should_stop=should_stop)
+    project = planned_project(lesson.title, lesson.corpus, lesson.runs, lesson.pages[0].view)
     runs = {run.number: run for run in project.runs}
     for page in lesson.pages:
         asked = page.question

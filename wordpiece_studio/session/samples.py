@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.storage.lesson import RunPlan
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin, steps_of
 from wordpiece_studio.storage.view import Bookmark, RunTab, View
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 _tr = partial(QCoreApplication.translate, "samples")
 
@@ -41,21 +44,12 @@ _LIBRARY = TrainingConfig(vocab_size=70).replaying(())
 _LIBRARY_TOKENS = ("[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
 
-class _Run(NamedTuple):
-    name: str
-    config: TrainingConfig
-    normalizer: str = "bert-cased"
-    pre_tokenizer: str = "bert"
-    text: str = ""  # where it is not the corpus
-    is_compared: bool = True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sample:
     """A corpus, the runs on it, and a text to tokenize with what they learned."""
 
     corpus: str
-    runs: tuple[_Run, ...]
+    runs: tuple[RunPlan, ...]
     text: str = TEXT
     step: int | None = None  # of the first run, which is shown; None is the last one
     notes: Mapping[int, str] = field(default_factory=dict)  # of steps of it
@@ -78,10 +72,10 @@ def _mistake() -> str:
                )  # fmt: skip
 
 
-def _way_of_course(config: TrainingConfig) -> _Run:
+def _way_of_course(config: TrainingConfig) -> RunPlan:
     size = len(config.special_tokens) + 7 + 3  # the characters of the five words, and three merges
     config = replace(config, vocab_size=size, chosen_merges=((3, "hu", "##g"),))
-    return _Run(_tr("The course’s way to hug"), config, is_compared=False)
+    return RunPlan(_tr("The course’s way to hug"), config, is_compared=False)
 
 
 def _course_in_english() -> _Sample:
@@ -89,18 +83,18 @@ def _course_in_english() -> _Sample:
         25: _tr("With these 70 tokens, ! is unknown, as in the course. The five words of its text are the sample “hug, "
                 "pug, pun, bun, hugs”, where a note says what is wrong there: 10/(15 × 15) is 2/45, not 1/15.")
     }  # fmt: skip
-    return _Sample(corpus=_course(), runs=(_Run("", _SCORE, is_compared=False),), notes=notes)
+    return _Sample(corpus=_course(), runs=(RunPlan("", _SCORE, is_compared=False),), notes=notes)
 
 
 def _hug() -> _Sample:
     return _Sample(
-        corpus=_read("hug.txt"), runs=(_Run("", _ALL, is_compared=False), _way_of_course(_ALL)),
+        corpus=_read("hug.txt"), runs=(RunPlan("", _ALL, is_compared=False), _way_of_course(_ALL)),
         text="hugs pug puns mug", step=1, notes={2: _mistake()},
     )  # fmt: skip
 
 
 def _language(name: str, text: str, size: int, normalizer: str = "bert-cased") -> _Sample:
-    run = _Run("", replace(_ALL, vocab_size=size), normalizer, is_compared=False)
+    run = RunPlan("", replace(_ALL, vocab_size=size), normalizer, is_compared=False)
     return _Sample(corpus=_read(name), runs=(run,), text=text)
 
 
@@ -108,8 +102,8 @@ def _spanish() -> _Sample:
     return _Sample(
         corpus=_read("hug.txt"),
         runs=(
-            _Run(_tr("Walkthrough, step by step"), _ALONE, is_compared=False),
-            _Run(_tr("The course’s code, 70 tokens"), _SCORE, text=_course(), is_compared=False),
+            RunPlan(_tr("Walkthrough, step by step"), _ALONE, is_compared=False),
+            RunPlan(_tr("The course’s code, 70 tokens"), _SCORE, text=_course(), is_compared=False),
             _way_of_course(_ALONE),
         ),
         text="hugs bugs mug bum pugs",
@@ -132,10 +126,10 @@ def _english() -> _Sample:
     return _Sample(
         corpus=_course(),
         runs=(
-            _Run(_tr("The notebook’s class"), _SCORE),
-            _Run("train_new_from_iterator", _LIBRARY),
-            _Run("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
-            _Run(_tr("Whitespace only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
+            RunPlan(_tr("The notebook’s class"), _SCORE),
+            RunPlan("train_new_from_iterator", _LIBRARY),
+            RunPlan("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
+            RunPlan(_tr("Whitespace only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
         ),
         notes={
             1: _tr("WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
@@ -154,9 +148,9 @@ def _traditional_chinese() -> _Sample:
     return _Sample(
         corpus=ARTICLE,
         runs=(
-            _Run(_tr("Byte pair encoding"), _BYTE_PAIRS, *plain),
-            _Run(_tr("Low 5 times, lower 2, newest 6, widest 3"), _BYTE_PAIRS, *plain, counted, is_compared=False),
-            _Run("WordPiece", _ALONE, *plain),
+            RunPlan(_tr("Byte pair encoding"), _BYTE_PAIRS, *plain),
+            RunPlan(_tr("Low 5 times, lower 2, newest 6, widest 3"), _BYTE_PAIRS, *plain, counted, is_compared=False),
+            RunPlan("WordPiece", _ALONE, *plain),
         ),
         text=TEXT_OF_ARTICLE,
         step=3,
@@ -180,11 +174,12 @@ def _traditional_chinese() -> _Sample:
 
 
 def _simplified_chinese() -> _Sample:
+    steps = "none", "unicode-punctuation"
     return _Sample(
         corpus=_course(),
         runs=(
-            _Run(_tr("Step by step"), _SCORE, "none", "unicode-punctuation"),
-            _Run(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), "none", "unicode-punctuation"),
+            RunPlan(_tr("Step by step"), _SCORE, *steps),
+            RunPlan(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), *steps),
         ),
         notes={
             25: _tr("The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
@@ -197,9 +192,9 @@ def _korean() -> _Sample:
     return _Sample(
         corpus=_course().replace("Course", "course"),
         runs=(
-            _Run(_tr("Only the corpus is cleaned"), _SCORE, CLEANED),
-            _Run(_tr("The text is cleaned too"), _SCORE, "lowercase+remove:,.+bert-cased"),
-            _Run(_tr("Likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
+            RunPlan(_tr("Only the corpus is cleaned"), _SCORE, CLEANED),
+            RunPlan(_tr("The text is cleaned too"), _SCORE, "lowercase+remove:,.+bert-cased"),
+            RunPlan(_tr("Likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
         ),
         notes={
             1: _tr("The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b is "
@@ -261,29 +256,39 @@ def text_offered(name: str) -> str:
     return _SAMPLES[name]().offered
 
 
+_VIEW = View()
+
+
 def sample_project(name: str) -> Project:
     sample, title = _SAMPLES[name](), (corpus_titles() | document_titles())[name]
-    runs = tuple(_trained(run, number, sample, title) for number, run in enumerate(sample.runs))
-    shown, first = runs[0], sample.runs[0]
+    project = planned_project(title, sample.corpus, sample.runs)
+    history = project.runs[0].history
+    notes = tuple(Bookmark(step, note, history[step - 1].token, owner=0) for step, note in sample.notes.items())
+    view = msgspec.structs.replace(
+        project.view, step=len(history) if sample.step is None else sample.step, live_text=sample.text, notes=notes,
+        is_longest_first=sample.is_longest_first,
+    )  # fmt: skip
+    return replace(project, view=view)
+
+
+def planned_project(title: str, corpus: str, planned: Sequence[RunPlan], view: View = _VIEW) -> Project:
+    """Return a project with its runs, trained as if no one had asked for them, so that nothing is lost with them."""
+    runs = [_trained(run, number, corpus, planned[0], title) for number, run in enumerate(planned)]
     tabs = tuple(
         RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
-        for number, (run, trained) in enumerate(zip(sample.runs, runs, strict=True))
+        for number, (run, trained) in enumerate(zip(planned, runs, strict=True))
     )
-    notes = tuple(Bookmark(step, note, shown.history[step - 1].token, owner=0) for step, note in sample.notes.items())
-    view = View(
-        step=len(shown.history) if sample.step is None else sample.step, live_text=sample.text, notes=notes,
-        tabs=tabs, is_longest_first=sample.is_longest_first,
-    )  # fmt: skip
-    settings = ProjectSettings(training=first.config.to_dict(), **steps_of(shown.counts))
-    return Project(settings=settings, corpus=ProjectCorpus(name=title, text=sample.corpus), view=view, runs=runs)
+    settings = ProjectSettings(training=planned[0].config.to_dict(), **steps_of(runs[0].counts))
+    runs.sort(key=lambda run: run.number != view.current)  # the one that is shown comes first
+    view = msgspec.structs.replace(view, tabs=tabs)
+    return Project(settings=settings, corpus=ProjectCorpus(name=title, text=corpus), view=view, runs=tuple(runs))
 
 
-def _trained(run: _Run, number: int, sample: _Sample, title: str) -> Run:
-    """Return a run as if no one had asked for it, so that nothing is lost with it."""
-    text, first = run.text or sample.corpus, sample.runs[0]
+def _trained(run: RunPlan, number: int, corpus: str, first: RunPlan, title: str) -> Run:
+    text = run.text or corpus
     counts = _counted(text, run.normalizer, run.pre_tokenizer)
     trained = train(counts, run.config)
-    is_of_corpus = (text, run[2:4]) == (sample.corpus, first[2:4])
+    is_of_corpus = (text, run[2:4]) == (corpus, first[2:4])
     origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
     return Run(
         counts, run.config, trained.history, stop_reason=trained.stop_reason, origin=origin, is_of_corpus=is_of_corpus,
@@ -291,10 +296,11 @@ def _trained(run: _Run, number: int, sample: _Sample, title: str) -> Run:
     )  # fmt: skip
 
 
-def _counted(text: str, normalizer: str, pre_tokenizer: str) -> WordCounts:
-    from wordpiece_studio.corpus.counting.counting import count_texts  # otherwise only children of the window count
+def _counted(text: str, normalizer: str | Normalizer, pre_tokenizer: str | PreTokenizer) -> WordCounts:
+    from wordpiece_studio.corpus.counting.counting import count_corpus  # otherwise only children of the window count
 
-    return count_texts([text], normalizer, pre_tokenizer)
+    steps = normalizer, pre_tokenizer
+    return count_corpus(text, (), *steps, 1000, progress=lambda _: None, should_stop=lambda: False)
 
 
 _SEARCHED = 2000  # characters
