@@ -16,6 +16,8 @@ from wordpiece_studio.storage.lesson import (
     FUNCTIONS,
     LARGEST_BYTES,
     LAST_STEP,
+    PANES,
+    SWITCHES,
     Lesson,
     Page,
     is_lesson,
@@ -62,9 +64,12 @@ def test_the_example_of_the_help_is_a_lesson() -> None:
     assert found.pages[2].question.because == "The longest token that fits is taken first."
 
 
-def test_the_help_has_every_function_and_no_other() -> None:
+def test_the_help_has_every_function_switch_and_pane_and_no_other() -> None:
     text = resource_path("help/lessons.md").read_text("utf-8")
     assert {*re.findall(r"^\| `ask: ([a-z_]+)\(", text, re.M)} == {*FUNCTIONS}
+    assert {*re.findall(r"^\| `(\w+): yes`", text, re.M)} == {*SWITCHES}
+    (panes,) = re.findall(r"^\| `pane: .*$", text, re.M)
+    assert {*re.findall(r"`(\w+)`", panes), "scoreboard"} == {*PANES}
 
 
 def test_a_page_begins_where_the_one_before_ends() -> None:
