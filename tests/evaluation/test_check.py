@@ -54,6 +54,8 @@ def test_a_folder_and_a_file_of_text(tmp_path: Path) -> None:
     assert by_path == wps.check(made(), texts=TEXT)
     words = wps.check(made(), wps.count_texts(TEXT, normalizer="bert-uncased"))
     assert [each.status for each in words.checks] == [each.status for each in by_path.checks]
+    other = wps.check(made(), wps.count_texts(["hug's"] * 200, pre_tokenizer="whitespace-split"))
+    assert other.checks[3].examples == ("'",)  # read by the tokenizer's own steps
 
 
 def test_special_tokens() -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from wordpiece_studio.evaluation.held_out import TextInFiles, Watch, as_text, as
 from wordpiece_studio.evaluation.reachability import reachability
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, parts_encoded
 from wordpiece_studio.text.pre_tokenizers import ByteLevel, text_of_letters
-from wordpiece_studio.tokenizer.encoding import LibraryEncoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer, WordEncoder
 from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.evaluating import Measurable
     from wordpiece_studio.evaluation.held_out import Report, Text, TextInWords
-    from wordpiece_studio.tokenizer.encoding import Encoder
+    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryEncoder
 
 CheckStatus = Literal["pass", "warning", "fail", "skipped"]
 
@@ -174,13 +173,14 @@ class _Seen:
     def __init__(self, tokenizer: Encoder, source: TextInFiles | TextInWords, watch: Watch) -> None:
         self._source = source
         self.frequencies, self.words, self.unknown = Counter[int | None](), Counter[str](), Counter[str]()
-        text, lost, reading = source.begin(common_reading([tokenizer]), watch), _unknown(tokenizer), tokenizer.reading
+        text, lost = source.begin(common_reading([tokenizer]), watch), _unknown(tokenizer)
         is_byte_level = _is_byte_level(tokenizer)
         counted: Iterable[tuple[str, Sequence[int], int]]
-        if isinstance(tokenizer, LibraryEncoder) and reading is None:
-            counted = source.counted_by(tokenizer, partial(watch.note, "Tokenizing"))
-        else:
+        if tokenizer.reading is not None:
+            text = source.counted(tokenizer.reading, watch)
             counted = _counted(tokenizer, text.counts, watch)
+        else:
+            counted = source.counted_by(cast("LibraryEncoder", tokenizer), partial(watch.note, "Tokenizing"))
         for word, ids, count in counted:
             read = text_of_letters([word]) if is_byte_level else word
             self.words[read] += count
@@ -229,9 +229,8 @@ def _ids(tokenizer: Encoder) -> TokenizerCheck:
     gaps = [number for number in range(largest + 1) if number not in found]
     values = {"tokens": len(found), "largest": largest, "gaps": len(gaps), "rows": largest + 1}
     if not gaps:
-        return TokenizerCheck(
-            "IDs", "pass", "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps", "", values
-        )
+        what = "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps"
+        return TokenizerCheck("IDs", "pass", what, "", values)
     what = "{gaps:,} of the IDs from 0 to {largest:,} belong to no token"
     advice = "A model needs {rows:,} rows. Keep the tokenizer.json: vocab.txt cannot represent gaps."
     return TokenizerCheck("IDs", "warning", what, advice, values, _shown(map(str, gaps)))
@@ -255,9 +254,8 @@ def _special_tokens(tokenizer: Encoder) -> TokenizerCheck:
         values = {"roles": ", ".join(absent)}
         return TokenizerCheck("special tokens", "warning", "No token has the role {roles}", advice, values)
     values = {"roles": ", ".join(f"{role} {token}" for role, token in roles.items())}
-    return TokenizerCheck(
-        "special tokens", "pass", "{roles}" if roles else "There are none, and none is needed", "", values
-    )
+    what = "{roles}" if roles else "There are none, and none is needed"
+    return TokenizerCheck("special tokens", "pass", what, "", values)
 
 
 def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) -> TokenizerCheck:
@@ -272,19 +270,19 @@ def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) ->
             decoded = tokenizer.decode(ids, skip_special_tokens=False)  # type: ignore[attr-defined]
             fate = "lost" if unknown.isdisjoint(encoding.ids) else "unknown"
             if _is_left(tokenizer, line, decoded):
-                fate = "same" if decoded == line else "changed"
+                fate = "same" if decoded.strip() == line.strip() else "changed"
             examples[fate].append(line[:_LONGEST_EXAMPLE])
     values = {"lines": done, **{fate: len(found) for fate, found in examples.items()}}
     if examples["lost"]:
-        what = "Decoding changes {lost:,} of {lines:,} lines beyond what the normalizer does"
+        what = "Decoding changes {lost:,} of {lines:,} lines or words beyond what the normalizer does"
         advice = "Compare such a line with its tokens: some character has none, or one stands for something else."
         return TokenizerCheck("round trip", "fail", what, advice, values, _shown(examples["lost"]))
     if examples["unknown"]:
-        what = "{unknown:,} of {lines:,} lines do not come back whole, because they have unknown tokens"
+        what = "{unknown:,} of {lines:,} lines or words do not come back whole, because they have unknown tokens"
         return TokenizerCheck("round trip", "warning", what, _ON_UNKNOWN, values, _shown(examples["unknown"]))
-    what = "{lines:,} lines come back exactly"
+    what = "{lines:,} lines or words come back exactly"
     if examples["changed"]:
-        what = "{lines:,} lines come back, {changed:,} of them without the case, accents or spaces that are not kept"
+        what = "{lines:,} lines or words come back, {changed:,} without the case, accents or spaces that are not kept"
     return TokenizerCheck("round trip", "pass", what, "", values)
 
 
@@ -315,13 +313,14 @@ def _unknown_tokens(seen: _Seen) -> TokenizerCheck:
         unknown[script] += seen.unknown[word]
     share = unknown.total() / max(words.total(), 1)
     shares = {script: unknown[script] / number for script, number in words.most_common()}
-    listed = ", ".join(f"{script.replace('Cjk', 'Han')} {each:.2%}" for script, each in [*shares.items()][:_MOST_SHOWN])
-    values = {"share": share, "words": words.total(), "scripts": listed, "shares": shares}
+    lost = _shown(f"{script.replace('Cjk', 'Han')} {each:.2%}" for script, each in shares.items() if each)
+    values = {"share": share, "words": words.total(), "scripts": ", ".join(lost), "shares": shares}
     is_poor = any(each > MUCH_UNKNOWN and words[script] >= _FEW_WORDS for script, each in shares.items())
     status: CheckStatus = "warning" if is_poor or share > MUCH_UNKNOWN else "pass"
     status = "fail" if share > _TOO_MUCH_UNKNOWN else status
     what = "{share:.2%} of {words:,} words are unknown; by script: {scripts}"
     examples = _shown(word for word, count in seen.unknown.most_common() if count)
+    what = what if lost else "All {words:,} words are known"
     return TokenizerCheck("unknown tokens", status, what, "" if status == "pass" else _ON_UNKNOWN, values, examples)
 
 
@@ -395,9 +394,7 @@ def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> TokenizerCheck:
         return TokenizerCheck("rare tokens", "pass", what, "", values)
     if total < _RARE * len(counts):
         what = "The text is too short: of its {total:,} tokens not each of {tokens:,} can occur {least} times"
-        return TokenizerCheck(
-            "rare tokens", "skipped", what, "Choose a longer text, such as the training text.", values
-        )
+        return TokenizerCheck("rare tokens", "skipped", what, "Choose a longer text.", values)
     advice = "A model learns little about such tokens: train a smaller vocabulary, or prune this one."
     return TokenizerCheck("rare tokens", "warning", what, advice, values, _shown(rare))
 

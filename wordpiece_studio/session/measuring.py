@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.check import check
 from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, over_folds
 from wordpiece_studio.evaluation.evaluating import evaluate
 from wordpiece_studio.evaluation.held_out import LAST_TENTH, Fold, held_out_figures
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
+    from wordpiece_studio.evaluation.check import CheckReport
     from wordpiece_studio.evaluation.cross_validation import Retraining
     from wordpiece_studio.evaluation.evaluating import Measurable
     from wordpiece_studio.evaluation.figures import Evaluation
@@ -108,6 +110,15 @@ def library_tokenizer(file_name: str, content: bytes, words_of: TextReading | No
     tokenizer = LibraryTokenizer(file_name, content=content)
     tokenizer.words_of = words_of or tokenizer.words_of
     return tokenizer
+
+
+def checked(
+    tokenizer: Measurable | str | partial[Measurable], on: WordCounts, *, progress: Report,
+    should_stop: Callable[[], bool],
+) -> CheckReport:  # fmt: skip
+    """Return the checks of a tokenizer, or of what is loaded first, on words with their counts."""
+    loaded = tokenizer() if isinstance(tokenizer, partial) else tokenizer
+    return check(loaded, on, progress=progress, should_stop=should_stop)
 
 
 def measure(

@@ -354,16 +354,23 @@ def _tokenizer(request: FiguresRequest, measured: Measured) -> Any:
         if corpus is not None:
             _check_unseen(measured.path, corpus)
         return partial(load_tokenizer, measured.path)
-    steps, of_library = (run.counts.normalizer, run.counts.pre_tokenizer), run.library_run
+    of_library = run.library_run
     if corpus is not None and not request.is_trained_anew(measured):
         what = "It may have been trained on this part too, as it is not known to be of this corpus"
         raise StudioError(what, "Train again on this corpus, or measure on another text.")
     if corpus is not None:
         config = settings_at(run, run.config if of_library is None else of_library.config, step)
+        steps = run.counts.normalizer, run.counts.pre_tokenizer
         again = Retraining(config, steps)
         if of_library is not None:
             again = library_retraining(of_library.trainer, config, steps, of_library.learned.is_of_lines)
         return TrainedAnew(again, Fingerprint.of(run.counts, corpus.files))
+    return tokenizer_of(run, step)
+
+
+def tokenizer_of(run: Run, step: int) -> Any:
+    """Return the tokenizer of a run after `step` merges, or what loads it, for a child."""
+    steps, of_library = (run.counts.normalizer, run.counts.pre_tokenizer), run.library_run
     if of_library is not None and run.is_run_by_library(step):
         words_of = TextReading(Pipeline(steps[0].kept, steps[1])) if not of_library.learned.is_of_lines else None
         return partial(library_tokenizer, of_library.file_name, of_library.content, words_of)

@@ -127,7 +127,7 @@ class MainWindow(Workspace):
                 ["objective:", Menu(tr("Ob&jective"), "choose_objective"),
                  "special-token: special_tokens word: longest_word preview: train_as_you_type"],
                 "what-if: merge_instead forbid_token forbid_pair require_token",
-                "extend: extend_vocabulary prune: prune_vocabulary",
+                "check: check_tokenizer extend: extend_vocabulary prune: prune_vocabulary",
             ),
             Menu(
                 tr("&Step"),

@@ -1,4 +1,4 @@
-"""Commands that change a vocabulary: extend and prune, each in a window of its own beside the work."""
+"""Commands that check a vocabulary, extend it and prune it, each in a window of its own beside the work."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.session.adaptation import Adaptation
 from wordpiece_studio.ui.actions import command, tr
 from wordpiece_studio.ui.dialogs.adapt_vocabulary import AdaptWindow
+from wordpiece_studio.ui.dialogs.check_tokenizer import CheckWindow
 from wordpiece_studio.ui.workspace import Controller
 
 if TYPE_CHECKING:
@@ -18,7 +19,18 @@ class VocabularyController(Controller):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self.open: dict[Adapting, AdaptWindow] = {}
+        self.checking: CheckWindow | None = None
         self._actions.bind(self)
+
+    @command(
+        tr("Chec&k a tokenizer…"),
+        tr("Check IDs, special tokens, unknown words, and tokens that no text can produce; of a run or of a file"),
+    )
+    def check_tokenizer(self) -> None:
+        if self.checking is None:
+            self.checking = CheckWindow(self._session, self._window.theme, self._window)
+            self.checking.finished.connect(lambda: setattr(self, "checking", None))
+        self.checking.begin()
 
     @command(
         tr("E&xtend a vocabulary…"),
