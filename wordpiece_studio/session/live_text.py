@@ -212,19 +212,19 @@ class TextTimeline:
         self._splits: dict[str, list[str]] = {}  # the words of lines
         self._counts: Counter[str] = Counter()
         self._known: dict[str, WordTimeline] = {}
-        self._merges = 0
+        self.merges = 0
         self.rows = TextChanges()  # of no run, until the first update
 
     def update(self, lines: Sequence[str], merges: int) -> bool:
         """Take a text, as lines, which are tokenized separately, and the first merges; return whether `rows` is new."""
-        if lines == self._lines and merges <= self._merges and self.rows.runs:
+        if lines == self._lines and merges <= self.merges and self.rows.runs:
             return False
-        if merges > self._merges:
+        if merges > self.merges:
             self._grow(merges)
         self._lines = lines
         self._splits = {line: self._splits.get(line) or self._words_of(line) for line in lines}
         self._counts = Counter(chain.from_iterable(self._splits[line] for line in lines))
-        vocabulary = self._run.history.vocabulary(self._merges)
+        vocabulary = self._run.history.vocabulary(self.merges)
         self._known = {word: self._known.get(word) or self._timeline_of(word, vocabulary) for word in self._counts}
         self.rows = self._found_rows()
         return True
@@ -235,10 +235,10 @@ class TextTimeline:
     def _grow(self, merges: int) -> None:
         """Take more merges into account, and forget the words that they may change."""
         history = self._run.history
-        is_new = history.column("is_new")[self._merges : merges]
+        is_new = history.column("is_new")[self.merges : merges]
         searched = len(self._births)
-        self._births += (np.flatnonzero(is_new) + self._merges + 1).tolist()
-        self._merges = merges
+        self._births += (np.flatnonzero(is_new) + self.merges + 1).tolist()
+        self.merges = merges
         if isinstance(self._tokenizer, TokenizerByMerges):
             history.pair_steps()
             has_unknown = self._tokenizer.unk_token in self._tokenizer.vocabulary  # else symbols are left out of words
@@ -288,7 +288,7 @@ class TextTimeline:
         is_unknown = vocabulary.unk_token in tokens or not tokens
         if not isinstance(self._tokenizer, TokenizerByMerges):
             return WordTimeline(max(len(tokens), 1), (), (), is_unknown)
-        symbols, merged = self._tokenizer.changing_steps(word, self._merges)
+        symbols, merged = self._tokenizer.changing_steps(word, self.merges)
         times = Counter(merged)
         return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown)
 
@@ -443,4 +443,5 @@ class ChangesFinder(QObject):
     def _timeline_of(self, run: Run) -> TextTimeline:
         known = self._timelines.get(run)
         is_current = known is not None and known.library is run.library  # else it has been loaded meanwhile
-        return known if known is not None and is_current else TextTimeline(run)
+        knows_more = known is not None and run is self._model.run and known.merges > self._model.merge_count
+        return known if known is not None and is_current and not knows_more else TextTimeline(run)

@@ -326,7 +326,9 @@ class Comparison(QObject):
 
     @property
     def others(self) -> tuple[Run, ...]:
-        return tuple(run for run in self.runs.compared if run is not self.runs.current)
+        """The runs compared with the one that is shown; none while its future is hidden, which they may tell."""
+        others = () if self._model.hides_future else self.runs.compared
+        return tuple(run for run in others if run is not self.runs.current)
 
     @property
     def has_any(self) -> bool:
@@ -344,7 +346,8 @@ class Comparison(QObject):
     def bookmarked(self) -> list[ComparedStep]:
         """Return the bookmarked steps that are compared, as far as their runs are there and have them."""
         runs = {run.number: run for run in self.runs.all}
-        found = [(runs[note.run], note) for note in self.bookmarks.records if note.run in runs]
+        notes = () if self._model.hides_future else self.bookmarks.records
+        found = [(runs[note.run], note) for note in notes if note.run in runs]
         return [
             ComparedStep(run, note.step, bookmark=note) for run, note in found if self.bookmarks.is_of_run(note, run)
         ]

@@ -302,7 +302,7 @@ class FiguresMeasuring(QObject):
         growing = self._model.run if self._model.state in (TrainerState.TRAINING, TrainerState.PAUSED) else None
         marked = self._comparison.bookmarked()
         found = []
-        for run in self._comparison.runs.all:
+        for run in () if self._model.hides_future else self._comparison.runs.all:
             found += [] if run is growing else [Measured(run, len(run.history))]
             found += [Measured(run, each.step) for each in marked if each.run is run]
         return (*dict.fromkeys(found), *(Measured(path=path) for path in self._opened))
@@ -432,7 +432,7 @@ class HeldOutJudging(QObject):
         """The figures by objective for the run that is shown, its own first; None if there are none yet or at all."""
         run, request = self._model.run, self._request
         found = next((figures for known, figures in self._known if _are_alike(known, request)), None)
-        if run is None or found is None:
+        if run is None or found is None or self._model.hides_future:
             return None
         own = run.config.objective
         return {own: found[own]} | dict(sorted(found.items()))

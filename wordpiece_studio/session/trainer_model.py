@@ -195,7 +195,7 @@ class TrainerModel(QObject):
     @property
     def words_step(self) -> int:
         """The step whose words, counts and candidates are shown: those before the merge of `step`, or after it."""
-        return self.step if self.is_after else max(self.step - 1, 0)
+        return self.step if self.is_after or self.hides_future else max(self.step - 1, 0)
 
     @property
     def counts(self) -> WordCounts | None:
@@ -207,7 +207,8 @@ class TrainerModel(QObject):
 
     @property
     def stop_reason(self) -> str | None:
-        return None if self.run is None or self.state is TrainerState.TRAINING else self.run.stop_reason
+        is_unknown = self.run is None or self.state is TrainerState.TRAINING or self.hidden_merge is not None
+        return None if is_unknown or self.run is None else self.run.stop_reason
 
     @property
     def origin(self) -> RunOrigin:
@@ -266,6 +267,7 @@ class TrainerModel(QObject):
                 self._drop_candidates()
                 self._past.extend(self.run.history.part(self.step, self.step + 1))
                 self._publish()
+                self.progress_changed.emit(self.progress)
         elif self.run is not None and self._can_continue():
             self._replacing.stop()
             self._drop_candidates()

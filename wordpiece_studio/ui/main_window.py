@@ -18,6 +18,7 @@ from wordpiece_studio.ui.controllers.corpus_controller import CorpusController, 
 from wordpiece_studio.ui.controllers.export_controller import ExportController, HistoryExport, VocabularyExport
 from wordpiece_studio.ui.controllers.help_controller import HelpController
 from wordpiece_studio.ui.controllers.lesson_controller import LessonController
+from wordpiece_studio.ui.controllers.prediction_controller import PredictionController
 from wordpiece_studio.ui.controllers.presenting_controller import PresentingController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
 from wordpiece_studio.ui.controllers.rules_controller import RulesController
@@ -41,7 +42,7 @@ _log = logging.getLogger(__name__)
 _COMMANDS_OF = (
     TrainingController, ProjectController, RunsController, LibraryController, CorpusController, CorpusOnDisk,
     VocabularyExport, HistoryExport, ExportController, StepController, RulesController, ViewController, HelpController,
-    VocabularyController, PresentingController, LessonController,
+    VocabularyController, PresentingController, LessonController, PredictionController,
 )  # fmt: skip
 _START_STEP = 12  # the step shown at first: a merge with a tie, with some merges before it and some still to come
 
@@ -68,6 +69,7 @@ class MainWindow(Workspace):
         self.help_controller = HelpController(self)
         self.vocabulary_controller = VocabularyController(self)
         self.presenting_controller = PresentingController(self)
+        self.prediction_controller = PredictionController(self)
         self.actions_.bind(self)
         self.actions_.place(self, *self._menus())
         self.corpus_pane.set_samples_menu(self.actions_.menu("open_sample"))
@@ -135,6 +137,9 @@ class MainWindow(Workspace):
                  Menu(tr("Play&back speed"), "choose_speed"), "show_after"],
                 "changes: next_change previous_change breakpoint: run_to_breakpoint run_back",
                 "bookmark: keep_step compare_step bookmarks next_bookmark previous_bookmark return_from_bookmark",
+                ["predict:", Menu(tr("Pred&iction"), ["predict reveal",
+                                                     Menu(tr("Predict as an &exercise"), "choose_exercise"),
+                                                     "save_predictions"])],
                 "search-history: show_step_row read-code: next_phase previous_phase copy_program",
             ),
             Menu(

@@ -110,7 +110,7 @@ class RunTabs(QTabBar):
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
             self.updateGeometry()  # a hidden bar does not say that it has become higher
-        self._shown = [(run, name, badges_text(run, self._merges(run))) for run, name in run_names(runs).items()]
+        self._shown = [(run, name, self._badges(run)) for run, name in run_names(runs).items()]
         for index, tab in enumerate(self._shown):
             self._describe(index, *tab)
         if self._runs.current in runs:
@@ -269,8 +269,11 @@ class RunTabs(QTabBar):
         if text != self.tabText(index) or controls.sizeHint() != before:
             self.setTabText(index, text)  # which measures the tabs anew
 
-    def _merges(self, run: Run) -> int:
-        return self._model.merge_count if run is self._model.run else len(run.history)
+    def _badges(self, run: Run) -> str:
+        is_current = run is self._model.run
+        if self._model.hides_future and not is_current:
+            return ""
+        return badges_text(run, self._model.merge_count if is_current else len(run.history))
 
     def _run_of(self, index: int) -> Run | None:
         return self._shown[index][0] if 0 <= index < len(self._shown) else None

@@ -119,7 +119,7 @@ class Workspace(QMainWindow):
         usage, changes = session.usage, session.changes
         self.corpus_pane = CorpusPane(session, self.actions_, theme, self)
         self.tokenization_pane = TokenizationPane(model, changes, session.comparison, theme, self)
-        self.scoreboard_pane = ScoreboardPane(model, theme, self)
+        self.scoreboard_pane = ScoreboardPane(model, theme, self, prediction=session.prediction)
         self.history_pane = HistoryPane(model, theme, self, changes=changes)
         self.code_pane = CodePane(model, self.actions_, theme, self)
         self.vocabulary_pane = VocabularyPane(model, usage, theme, self, comparison=session.comparison)
@@ -129,6 +129,7 @@ class Workspace(QMainWindow):
         self.timeline_pane = TimelinePane(session, self.actions_, theme, self)
         self.run_strip.owner_changed.connect(self.corpus_pane.words_tab.owner.show_text)
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
+        self.scoreboard_pane.offer(self.actions_.predict)
         self.scoreboard_pane.middle.nothing.offer(self.actions_.add_text, self.actions_.train)
 
     def _put_together(self) -> None:

@@ -87,8 +87,11 @@ class StepController(Controller):
     def _no_run(self) -> str:
         return "" if self._model.history is not None else self.tr("Nothing has been trained yet")
 
+    def _hidden(self) -> str:
+        return self.tr("Prediction is on") if self._model.hides_future else ""
+
     def _no_breakpoint(self) -> str:
-        return self._no_run() or ("" if self._marks.watch.is_set else self.tr("No breakpoint is set"))
+        return self._hidden() or self._no_run() or ("" if self._marks.watch.is_set else self.tr("No breakpoint is set"))
 
     def _no_next_breakpoint(self) -> str:
         runs = self._player.is_running
@@ -114,7 +117,9 @@ class StepController(Controller):
     def next_merge(self) -> None:
         self._player.stop()
         model = self._model
-        if model.history is None:
+        if model.hides_future and model.history is not None:
+            self._session.prediction.go_on()
+        elif model.history is None:
             if model.state is not TrainerState.TRAINING:
                 self._training.learn_first_merge()
         elif model.is_at_head and model.state is TrainerState.FINISHED and model.stop_reason != "user":
@@ -147,7 +152,9 @@ class StepController(Controller):
     @command(
         tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play",
         checked=lambda self: self._player.is_playing,
-        unless=lambda self: "" if self._model.merge_count else self.tr("Nothing has been trained yet"),
+        unless=lambda self: (
+            self._hidden() or ("" if self._model.merge_count else self.tr("Nothing has been trained yet"))
+        ),
     )  # fmt: skip
     def play(self) -> None:
         self._player.toggle()

@@ -160,6 +160,8 @@ class Pane(QWidget):
         if not self.isVisible():
             self._history = self._model.history  # do not keep an old run in memory for a hidden pane
         self.refresh_later()
+        if self._model.hides_future:  # it may still hold what is hidden now, even if no one sees it
+            self.refresh_timer.start(0)
 
 
 def fill(

@@ -598,8 +598,10 @@ class ComparisonPane(Pane):
             each.mark_selection()
             if each is not face or not steps:
                 each.forget()  # compare nothing that nobody sees
-        self.summary.controls.setVisible(self.tab is Tab.SUMMARY)
-        if self.tab is Tab.SUMMARY:
+        is_hidden = self._model.hides_future
+        is_summary = self.tab is Tab.SUMMARY and not is_hidden
+        self.summary.controls.setVisible(is_summary)
+        if is_summary:
             self.set_heading(self.tr("Each run at its final step"))
         elif steps:
             face.refresh(steps)
@@ -611,8 +613,8 @@ class ComparisonPane(Pane):
             text = self.tr("There is nothing to compare yet. Choose other settings and train a second run (F5).")
             if len(self._comparison.runs.all) > 1:
                 text = self.tr("No runs are compared. Select “Compare” on the tabs of other runs, or compare all.")
-            self.empty.show_text(text)
-        self._stack.setCurrentWidget(face if self.tab is Tab.SUMMARY or steps else self.empty)
+            self.empty.show_text(self.tr("Prediction is on: what comes next is hidden.") if is_hidden else text)
+        self._stack.setCurrentWidget(face if is_summary or steps else self.empty)
         self._actions.refresh_soon()
 
     def forget(self) -> None:

@@ -12,16 +12,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import filled
+from wordpiece_studio.session.prediction import Prediction
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.trainer_model import TOY_WORDS
 from wordpiece_studio.session.training_job import Candidates, TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.engine import Candidate, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, Ranking
+from wordpiece_studio.ui.panes.scoreboard.prediction_view import PredictionView
 from wordpiece_studio.ui.panes.scoreboard.words_panel import MOST_CELLS, WordsPanel, WordsRequest, is_of
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import Segments
@@ -31,11 +33,14 @@ from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
     set_plain_tooltip,
+    tool_button,
     wrapped_height,
 )
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, token_text, value_text
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Merge
@@ -250,8 +255,11 @@ _ARRANGEMENTS = (
 
 
 class ScoreboardPane(Pane):
-    def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, prediction: Prediction | None = None
+    ) -> None:
         super().__init__(model, parent)
+        self._prediction = prediction or Prediction(model, self)
         self.limit = _FIRST_CANDIDATES
         self.is_animated = False
         self._chosen: Selection | None = None  # at this step
@@ -265,7 +273,9 @@ class ScoreboardPane(Pane):
         self._words = WordsPanel(theme, self)
         names = self.tr("Before"), self.tr("After")
         tips = self.tr("Before the merge: what it was chosen from"), self.tr("After the merge: what it made")
-        self.header = self.side = Segments(names, tips, self, lambda at: model.set_after(at == 1), entry="step")
+        self.header = QWidget(self)
+        self.side = Segments(names, tips, self.header, lambda at: model.set_after(at == 1), entry="step")
+        fill(QHBoxLayout(self.header), self.side, spacing=6)
         self.side.choose(int(model.is_after))
         model.side_changed.connect(lambda is_after: self.side.choose(int(is_after)))
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
@@ -275,9 +285,11 @@ class ScoreboardPane(Pane):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([190, 80])
         self._splitter.setChildrenCollapsible(False)
-        self._layout = fill(QVBoxLayout(self), self._top, (self._splitter, 1), margins=(0, _TOP, 0, 0), spacing=2)
+        self.prediction_view = PredictionView(model, self._prediction, theme, self)
+        parts = self._top, (self._splitter, 1), (self.prediction_view, 1)
+        self._layout = fill(QVBoxLayout(self), *parts, margins=(0, _TOP, 0, 0), spacing=2)
         self._layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
-        self.follow(model.state_changed)
+        self.follow(model.state_changed, self._prediction.changed)
         for moved in (model.step_changed, model.side_changed):
             moved.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
@@ -290,11 +302,19 @@ class ScoreboardPane(Pane):
         self._words.order_wanted.connect(model.set_text_order)
         model.order_changed.connect(self._show_words)
 
+    def offer(self, action: QAction) -> None:
+        """Have a switch for another view in the title."""
+        button = tool_button("", "", self.header, role="segment")
+        button.setDefaultAction(action)
+        self.header.layout().addWidget(button)
+
     def minimumSizeHint(self) -> QSize:
         """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
         return QSize(_LEAST_WIDTH, self._needed_height(_ARRANGEMENTS[-1]))
 
     def fit(self) -> None:
+        if self._prediction.is_on:
+            return
         room = self.height()
         request = self._words.request
         offered = _ARRANGEMENTS[0 if request is not None and request.are_all else 2 :]
@@ -349,6 +369,17 @@ class ScoreboardPane(Pane):
     def refresh(self) -> None:
         is_next = self._model.step == self._refreshed_step + 1
         self._refreshed_at, self._refreshed_step = time.monotonic(), self._model.step
+        is_asked = self._prediction.is_on and self._model.history is not None and self._model.history.has_steps
+        self._splitter.setVisible(not is_asked)
+        self.prediction_view.setVisible(is_asked)
+        self.side.setVisible(not is_asked)
+        if is_asked:
+            self._patience.stop()
+            self._top.show_nothing()
+            self._words.show_words(None)
+            self.candidates_view.show_ranking(Ranking(), may_have_more=False)
+            self._show_heading()
+            return
         self.limit = _FIRST_CANDIDATES
         if self._is_learning_at_head():
             if self.middle.currentWidget() is not self.candidates_view:
@@ -381,6 +412,13 @@ class ScoreboardPane(Pane):
         config = self._model.config
         if config is None or self._model.history is None or ended_empty:
             self.set_heading()
+            return
+        if self._prediction.is_on:
+            before = filled(self.tr("before merge {step}"), step=step + 1)
+            short = " · ".join(filter(None, (before, self._prediction.tally_text)))
+            whole = self.tr("{before} · alphabetical order").format(before=short)
+            hints = (short,) if self._prediction.is_revealed else (whole, short)
+            self.set_heading(*hints, title=self.tr("Which pair is merged next?"))
             return
         title, pair = self.tr("Candidates for merge {step} of {count}"), self._shown_pair()
         if not step:
@@ -503,13 +541,13 @@ class ScoreboardPane(Pane):
         is_shown = selection is not None and selection.kind == "word" and self._words.mark_word(selection.text)
         if not is_shown:  # otherwise the word is marked among those already shown
             self._chosen = selection
-        if self.is_current:
+        if self.is_current and not self._prediction.is_on:
             self._show_formula()
             self._show_words()
 
     def _on_model_candidates_changed(self) -> None:
         candidates = self.candidates
-        if candidates is None:
+        if candidates is None or self._prediction.is_on:
             return
         self._patience.stop()
         self._show_candidates(candidates)

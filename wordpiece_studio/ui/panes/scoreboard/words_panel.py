@@ -378,6 +378,8 @@ class WordsPanel(QWidget):
     def _show_title(self) -> None:
         if self._shown is None:
             set_plain_text(self._title, "")
+            set_plain_tooltip(self._title, "")
+            self._title.setAccessibleName("")
             return
         whole = words_title(self._shown, self._found)
         set_plain_tooltip(self._title, whole)

@@ -318,6 +318,8 @@ class TimelinePane(Pane):
         compared = self._show_lane_steps()
         self.plot.set_step(model.step)
         where = filled(self.tr("Step {step} of {count}"), step=model.step, count=model.merge_count)
+        if model.hides_future:
+            where = filled(self.tr("Step {step} · what follows is hidden"), step=model.step)
         if model.history is not None and not model.history.has_steps:
             where = self.tr("Final vocabulary")
         self._show_link()

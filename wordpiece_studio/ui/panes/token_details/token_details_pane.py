@@ -369,6 +369,7 @@ class TokenDetailsPane(Pane):
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self.empty)
         self.body.tree.show_tree(None, None, 0)
+        self.line.show_line((), "", "", QSize())
         self.set_heading()
         text = self.tr("Click any token to see how it was built and where it occurs.")
         if history is None:

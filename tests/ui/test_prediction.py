@@ -1,0 +1,157 @@
+"""Predicting in the window: by keys alone, by clicks, as an exercise, and what of it is saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.session.conftest import HUGS
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session.table_model import VALUE_ROLE
+from wordpiece_studio.storage.project.contents import Run, RunOrigin
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
+from wordpiece_studio.ui.widgets.chips import FlowItem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+Key = Qt.Key
+_FIRST_COUNT, _SCORE = 2, 5  # columns
+
+
+def begin(studio: Studio, step: int = 1) -> None:
+    """Show the course's five words by the score, and ask which pair is merged after a step."""
+    counts, config = WordCounts.from_pairs(HUGS), TrainingConfig(objective="score", max_merges=6)
+    run = Run(counts, config, train(counts, config).history, stop_reason="max_merges", origin=RunOrigin(True, "hugs"))
+    studio.window.session.runs.take([run], run, step)
+    QTest.keyClick(studio.window, Key.Key_P)
+    wait_for_question(studio)
+
+
+def wait_for_question(studio: Studio) -> None:
+    prediction, view = studio.window.session.prediction, studio.window.scoreboard_pane.prediction_view
+    studio.wait(lambda: bool(prediction.candidates) and view.isVisible())
+    view.refresh()
+
+
+def pairs(studio: Studio) -> list[str]:
+    return [row.pair_text for row in studio.window.scoreboard_pane.prediction_view.rows.records]
+
+
+def cells(studio: Studio, row: int) -> list[str]:
+    rows = studio.window.scoreboard_pane.prediction_view.rows
+    return [rows.text(row, column) for column in range(_FIRST_COUNT, _SCORE + 1)]
+
+
+def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
+    begin(studio)
+    window, pane = studio.window, studio.window.scoreboard_pane
+    view, model, prediction = pane.prediction_view, window.model, window.session.prediction
+    studio.wait(lambda: pane.title == "Which pair is merged next?")
+    assert (model.step, model.merge_count) == (1, 1)
+    assert pairs(studio) == sorted(pairs(studio))
+    for row in range(len(pairs(studio))):
+        assert cells(studio, row) == ["?", "?", "?", "?"]
+        assert view.rows.index(row, _SCORE).data(VALUE_ROLE) == "?"
+    assert [view.rows.records[row].mark for row in range(len(pairs(studio)))] == [""] * len(pairs(studio))
+    assert not window.actions_.play.isEnabled()
+    assert not window.actions_.run_to_breakpoint.isEnabled()
+    QTest.keyClick(window, Key.Key_Space)
+    assert prediction.is_revealed
+    assert (pairs(studio)[0], view.rows.records[0].mark) == ("h ##u", "merged")
+    assert cells(studio, 0) == ["15", "15", "36", "1/36"]
+    assert view.sentence.text().startswith("6 pairs share 15 / (15 × 36) = 1/36: a tie. h ##u is merged")
+    QTest.keyClick(window, Key.Key_Space)
+    assert model.step == 2
+    assert [row.word for row in view.words.records if row.is_changed] == ["hug", "hugs"]
+    wait_for_question(studio)
+    window.actions_.next_merge.trigger()  # as a clicker does
+    assert (prediction.is_revealed, model.step) == (True, 2)
+    window.actions_.previous_merge.trigger()
+    assert (model.step, model.merge_count) == (1, 1)
+    wait_for_question(studio)
+    view.words_table.setFocus()
+    QTest.keyClick(view.words_table, Key.Key_Space)
+    assert prediction.is_revealed
+    QTest.keyClick(window, Key.Key_P)
+    studio.wait(lambda: pane.title != "Which pair is merged next?")
+    assert model.merge_count > 1
+    assert not view.isVisible()
+    assert window.actions_.play.isEnabled()
+
+
+def test_a_student_chooses_and_counts(studio: Studio) -> None:
+    begin(studio, 0)
+    window, view = studio.window, studio.window.scoreboard_pane.prediction_view
+    prediction = window.session.prediction
+    row = pairs(studio).index("##u ##g")
+    QTest.mouseClick(
+        view.table.viewport(), Qt.MouseButton.LeftButton,
+        pos=view.table.visualRect(view.rows.index(row, 0)).center(),
+    )  # fmt: skip
+    assert prediction.chosen == ("##u", "##g")
+    for column, text in enumerate(("20", "35", ""), _FIRST_COUNT):
+        view.rows.setData(view.rows.index(row, column), text)
+    assert prediction.counts == (20, 35, None)
+    view.words_table.chip_chosen.emit("h")
+    assert view.words_title.text() == "h occurs 10 + 5 = 15 times"
+    lit = [[item.text for item in next(iter(view.words.columns[0].chips(view.words.records, row)[0])) if item.selected]  # type: ignore[misc]
+           for row in range(5)]  # fmt: skip
+    assert lit == [["h"], [], [], [], ["h"]]
+    view.words_table.chip_chosen.emit("h")
+    assert view.words_title.text() == "Words, in the order of the text"
+    QTest.keyClick(view.table, Key.Key_Space)
+    assert view.sentence.text().startswith(
+        "Not this one. ##u ##g has 20 / (36 × 20) = 1/36: frequent, but ##u is every"
+    )
+    assert cells(studio, pairs(studio).index("##u ##g"))[:3] == ["20", "35 ✗ 36", "20"]
+    assert prediction.tally == (0, 1)
+    window.actions_.type_live_text.trigger()
+    field = window.focusWidget()
+    assert field is not None
+    QTest.keyClicks(field, " p")  # what is typed is not a command
+    assert prediction.is_on
+    assert window.model.step == 0
+
+
+def test_an_exercise_is_saved_for_a_teacher(studio: Studio, tmp_path: Path) -> None:
+    begin(studio, 0)
+    window = studio.window
+    prediction = window.session.prediction
+    window.actions_.choice("choose_exercise", "undo").trigger()
+    for pair in (("h", "##u"), ("##g", "##s")):
+        wait_for_question(studio)
+        prediction.choose(pair)
+        QTest.keyClick(window, Key.Key_Space)
+    assert prediction.is_revealed
+    window.prediction_controller.write_predictions(str(tmp_path / "page.md"))
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert "| 1 | `h ##u`, `##g ##s` |  | `##g ##s` | wrong |" in page
+    assert "hug" in page.splitlines()[2]
+
+
+def test_a_view_has_prediction_and_the_run_stays_whole(studio: Studio) -> None:
+    begin(studio)
+    session, model = studio.window.session, studio.window.model
+    view = session.view()
+    assert view.is_predicting
+    project = studio.window.project.capture()
+    assert project.view == view
+    assert len(project.runs[view.current].history) > 1
+    QTest.keyClick(studio.window, Key.Key_P)
+    assert not session.view().is_predicting
+    model.seek(3)
+    session.show_view(view)
+    assert (model.step, model.merge_count, session.prediction.is_on) == (1, 1, True)
+
+
+def test_chips_that_count_are_those_of_the_words(studio: Studio) -> None:
+    begin(studio)
+    view = studio.window.scoreboard_pane.prediction_view
+    chips = next(iter(view.words.columns[0].chips(view.words.records, 4)[0]))  # type: ignore[misc]
+    assert [item.target for item in chips if isinstance(item, FlowItem)] == ["h", "##u", "##gs"]

@@ -1,0 +1,100 @@
+"""Commands about predicting: ask which pair is merged next, reveal and merge it, as an exercise too, and save it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.system.atomic_write import atomic_write
+from wordpiece_studio.ui.actions import MenuChoice, command, tr
+from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
+from wordpiece_studio.ui.messages import reported
+from wordpiece_studio.ui.widgets.token_text import run_names
+from wordpiece_studio.ui.workspace import Controller, Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.session.prediction import Exercise
+
+
+class PredictionController(Controller):
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._prediction, model = window.session.prediction, self._model
+        self._actions.bind(
+            self, self._prediction.changed, model.run_reset, model.state_changed, model.step_changed,
+        )  # fmt: skip
+
+    def _why_not(self) -> str:
+        history = self._model.history
+        if history is None:
+            return self.tr("Nothing has been trained yet")
+        if not history.has_steps:
+            return self.tr("This run has no record of merges")
+        return self.tr("Training is running") if self._model.state is TrainerState.TRAINING else ""
+
+    @property
+    def _is_on(self) -> bool:
+        return self._prediction.is_on
+
+    @command(
+        tr("&Predict the next merge"), tr("Hide everything after the current step, and ask which pair is merged next"),
+        "P", checked=lambda self: self._is_on, unless=lambda self: "" if self._is_on else self._why_not(),
+        button=tr("Predict"),
+    )  # fmt: skip
+    def predict(self) -> None:
+        if self._is_on:
+            self._prediction.end()
+        else:
+            self._begin("")
+
+    def _begin(self, exercise: Exercise) -> None:
+        if self._model.is_at_head and self._model.step:
+            self._model.seek(0)  # there is nothing to predict after the last merge
+        self._prediction.begin(exercise)
+        self._window.docks.bring("scoreboard")
+
+    @command(
+        tr("&Reveal, then merge"), tr("Show which pair is merged next, and merge it with the second press"), "Space",
+        when=lambda self: self._is_on,
+    )  # fmt: skip
+    def reveal(self) -> None:
+        self._prediction.go_on()
+
+    def _exercises(self) -> Iterator[MenuChoice]:
+        yield MenuChoice("undo", self.tr("A wrong choice is &made again"), self.tr("Without saying which is right"))
+        yield MenuChoice("correct", self.tr("A wrong choice is put &right"), self.tr("With the reason"))
+        yield MenuChoice("leave", self.tr("A wrong choice is &noted"), self.tr("Graded at the end"))
+
+    @command(
+        choices=_exercises, unless=lambda self, _exercise: self._why_not(),
+        checked=lambda self, exercise: self._is_on and self._prediction.exercise == exercise,
+    )  # fmt: skip
+    def choose_exercise(self, exercise: Exercise) -> None:
+        """Let a student predict one merge after the other; choosing the same again ends it."""
+        if self._is_on and self._prediction.exercise == exercise:
+            self._prediction.end()
+        else:
+            self._begin(exercise)
+
+    @command(
+        tr("&Save predictions…"), tr("Save what was chosen and counted as a page of text, to show to a teacher"),
+        unless=lambda self: "" if self._prediction.answers else self.tr("Nothing has been predicted yet"),
+    )  # fmt: skip
+    def save_predictions(self) -> None:
+        ask_for_place(
+            self._window, self.tr("Save predictions"), "new file", self.write_predictions, suffix="md",
+            name=self.tr("predictions.md"), filters=[self.tr("Text in Markdown (*.md)")],
+        )  # fmt: skip
+
+    def write_predictions(self, place: str) -> None:
+        run = self._session.runs.current
+        if run is None:
+            return
+        names = run_names(self._session.runs.all)
+        page = self._prediction.report(run.origin.corpus_name, f"{run.letter}: {names.get(run, run.name)}")
+        with reported(self._messages.show_error):
+            atomic_write(Path(place), page.encode("utf-8", "backslashreplace"))
+            self._window.notices.export.show_message(self.tr("Saved the predictions to {path}").format(path=place))

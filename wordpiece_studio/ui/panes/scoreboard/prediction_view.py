@@ -1,0 +1,315 @@
+"""*Which pair is merged next?* The candidates without their values, and the words to count them in.
+
+It stands in place of the candidates while prediction is on. A row is chosen, and what was counted may be typed into it;
+a click on a symbol in the words lights all its places and adds them up. What is asked, and what is right, is in
+`session/prediction.py`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.history_table import value_name
+from wordpiece_studio.session.plural import counted
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
+from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.ui.widgets.chips import FlowItem
+from wordpiece_studio.ui.widgets.pane import fill
+from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_look, set_plain_text, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.table import RowLook, TableView
+from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.session.prediction import Prediction
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.engine import Candidate
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_tr = partial(QCoreApplication.translate, "prediction")
+_MOST_WORDS, _MOST_SUMMANDS = 200, 12
+_MOST_CHIPS = 30  # of a word that is too long for its cell
+_FLASH_MS = 1200
+_COUNTS = range(2, 5)  # the columns of n(ab), n(a) and n(b)
+
+
+class CandidateRow(NamedTuple):
+    candidate: Candidate
+    is_chosen: bool
+    counts: tuple[int | None, ...]  # that were typed
+    value: str = ""  # once it is revealed, worked out
+    mark: str = ""  # likewise, what is special about it
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.candidate.left, self.candidate.right
+
+    @property
+    def pair_text(self) -> str:
+        return f"{token_text(self.candidate.left)} {token_text(self.candidate.right)}"
+
+    @property
+    def sign(self) -> str:
+        return "◉" if self.is_chosen else "○"
+
+    def count_text(self, place: int) -> str:
+        each, typed = self.candidate, self.counts[place]
+        if not self.value:
+            return "?" if typed is None else number_text(typed)
+        actual = (each.pair_frequency, each.left_frequency, each.right_frequency)[place]
+        return number_text(actual) if typed in (None, actual) else f"{number_text(typed or 0)} ✗ {number_text(actual)}"
+
+    def count_ink(self, place: int) -> str:
+        if not self.value or self.counts[place] is None:
+            return "faint" if self.counts[place] is None and not self.value else "text"
+        return "error" if "✗" in self.count_text(place) else "success"
+
+    @property
+    def spoken(self) -> str:
+        chosen = _tr("{pair}, your choice") if self.is_chosen else "{pair}"
+        return ", ".join(filter(None, (chosen.format(pair=self.pair_text), self.value, self.mark)))
+
+
+class WordRow(NamedTuple):
+    word: str
+    times: int
+    symbols: tuple[str, ...]
+    lit: frozenset[int] = frozenset()  # the symbols that are lit, by their places
+    is_changed: bool = False  # by the merge that was just made
+
+
+class PredictionView(QWidget):
+    def __init__(self, model: TrainerModel, prediction: Prediction, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._model, self._prediction = model, prediction
+        self._lit = ""  # the symbol that was clicked
+        self._words: list[WordRow] = []
+        explain("predict", self)
+        self.rows: RecordTableModel[CandidateRow] = RecordTableModel(
+            self._columns(), self, tip=each_row(lambda row: tooltip_text(row.spoken))
+        )
+        self.table = TableView(
+            self.rows, theme, self, name=self.tr("Candidates in alphabetical order"), row_room=4, points=0, gap=3,
+            has_bar=False, walking_chooses=True, marks_selected=True,
+            look=each_row(lambda row: RowLook("tie_soft" if row.mark else "", is_bold=bool(row.mark))),
+        )  # fmt: skip
+        self.more_button = tool_button(
+            self.tr("Show more candidates"), "", self, prediction.ask_for_more, name=self.tr("Show more candidates"),
+            role="link", takes_focus=True,
+        )  # fmt: skip
+        self.sentence = plain_label("", self, role="value", wrap=True)
+        self.hint = plain_label("", self, role="hint", wrap=True)
+        self.words_title = plain_label("", self, role="heading", wrap=True)
+        self.words: RecordTableModel[WordRow] = RecordTableModel(_WORD_COLUMNS, self)
+        self.words_table = TableView(
+            self.words, theme, self, name=self.tr("Words, in the order of the text"), row_room=4, gap=3,
+            has_heading=False, has_bar=False, look=each_row(lambda row: RowLook("tie_soft" if row.is_changed else "")),
+        )  # fmt: skip
+        question = fill(QVBoxLayout(), (self.table, 1), self.more_button, spacing=4)
+        title = fill(QVBoxLayout(), self.words_title, margins=(14, 2, 14, 0))
+        words = fill(QVBoxLayout(), title, (self.words_table, 1), spacing=4)
+        self._parts = fill(QBoxLayout(QBoxLayout.Direction.TopToBottom), (question, 3), (words, 2), spacing=4)
+        said = fill(QVBoxLayout(), self.sentence, self.hint, margins=(14, 2, 14, 6), spacing=2)
+        fill(QVBoxLayout(self), (self._parts, 1), said, spacing=4)
+        self._flash = single_shot(self, self._show_words, _FLASH_MS)
+        self.table.clicked.connect(lambda index: self._edit(index.row(), index.column()))
+        self.table.item_chosen.connect(self._choose)
+        self.words_table.chip_chosen.connect(self._light)
+        prediction.changed.connect(self.refresh)
+        model.step_changed.connect(self._on_model_step_changed)
+        self.hide()
+
+    def _columns(self) -> tuple[TableColumn[Sequence[CandidateRow]], ...]:
+        def counts(place: int, title: str) -> TableColumn[Sequence[CandidateRow]]:
+            return TableColumn(
+                title, each_row(lambda row: row.count_text(place)), ink=each_row(lambda row: row.count_ink(place)),
+                edit=partial(self._count, place), entry="pair", importance=4 - place,
+                explanation=_tr("Type what you have counted; it may stay empty"),
+                width=lambda measure, _rows: max(measure.contents, measure.letter * 6),
+            )  # fmt: skip
+
+        return (
+            TableColumn("", each_row(lambda row: row.sign), align=LEFT, width="◉"),
+            TableColumn(
+                _tr("Pair"), each_row(lambda row: row.pair_text), align=LEFT, spoken=each_row(lambda row: row.spoken),
+                entry="pair", stretch=1, width=lambda measure, _rows: measure.letter * 12,
+                chips=each_row(
+                    lambda row: [[[FlowItem(row.candidate.left, "chip"), FlowItem(row.candidate.right, "chip")]]]
+                ),
+            ),
+            counts(0, "n(ab)"), counts(1, "n(a)"), counts(2, "n(b)"),
+            TableColumn(
+                lambda rows: value_name(rows[0].candidate.objective) if rows else "",
+                each_row(lambda row: row.value or "?"), ink=each_row(lambda row: "" if row.value else "faint"),
+                width=lambda measure, _rows: max(measure.contents, measure.letter * 6),
+            ),
+            TableColumn(
+                "", each_row(lambda row: row.mark or (_tr("your choice") if row.is_chosen else "")), align=LEFT,
+                ink="muted", width=lambda measure, _rows: measure.text(_tr("your choice")) + 14, importance=1,
+            ),
+        )  # fmt: skip
+
+    # -- what is asked
+
+    def refresh(self) -> None:
+        prediction = self._prediction
+        if not (self.isVisible() and prediction.is_on):
+            return
+        merge = self._model.hidden_merge if prediction.is_revealed else None
+        rows = []
+        for each in prediction.candidates:
+            pair, value, mark = (each.left, each.right), "", ""
+            if merge is not None:
+                formula = formula_of(each.objective, each, merge.symbols_before)
+                value = next(iter(formula.reduced[-1:]), formula.value) if each.objective == "score" else formula.value
+                mark = _tr("merged") if pair == (merge.left, merge.right) else _tr("tie") if each.is_tied else ""
+            is_chosen = pair == prediction.chosen
+            rows.append(CandidateRow(each, is_chosen, prediction.counts if is_chosen else (None,) * 3, value, mark))
+        if [row.pair for row in rows] == [row.pair for row in self.rows.records]:
+            self.rows.change_records(dict(enumerate(rows)))
+        else:
+            self.rows.set_records(rows)
+        if prediction.is_revealed:
+            self.table.scrollToTop()
+        is_marked = [row.is_chosen and not row.value for row in rows]
+        self.table.mark_row(is_marked.index(True) if any(is_marked) else -1)
+        self.table.spread()
+        self.more_button.setVisible(prediction.has_more and not prediction.is_revealed)
+        self._say()
+        self._show_words()
+
+    def _say(self) -> None:
+        prediction = self._prediction
+        said = prediction.sentence()
+        set_plain_text(self.sentence, said)
+        self.sentence.setVisible(bool(said))
+        self.sentence.setAccessibleName(said)
+        if prediction.is_revealed:
+            hint = _tr("Space: merge it")
+        elif not prediction.has_question:
+            hint = _tr("The training ends here: there is no next merge.")
+        elif prediction.exercise:
+            hint = _tr("Choose a pair, then press Space.")
+        else:
+            hint = _tr("Space: reveal it. Before, you can choose a pair, type counts, and click symbols to count them.")
+        set_plain_text(self.hint, hint)
+        role = "value"
+        if prediction.is_revealed and prediction.chosen is not None:
+            role = "success" if prediction.is_right else "error"
+        set_look(self.sentence, role=role)
+
+    def _choose(self, row: int) -> None:
+        self._prediction.choose(self.rows.records[row].pair)
+
+    def _edit(self, row: int, column: int) -> None:
+        if column in _COUNTS and not self._prediction.is_revealed:
+            self._prediction.choose(self.rows.records[row].pair)
+            self.table.edit(self.rows.index(row, column))
+
+    def _count(self, place: int, rows: Sequence[CandidateRow], row: int, text: str) -> None:
+        counts: list[int | None] = list(rows[row].counts)
+        typed = "".join(text.replace(",", "").split())
+        counts[place] = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 19 else None
+        self._prediction.choose(rows[row].pair)
+        self._prediction.count(*counts)
+
+    # -- the words
+
+    def _on_model_step_changed(self) -> None:
+        if not (self.isVisible() and self._prediction.is_on):
+            return
+        before = {row.word: row.symbols for row in self._words}
+        self._lit = ""
+        self._read_words()
+        self._words = [row._replace(is_changed=before.get(row.word, row.symbols) != row.symbols) for row in self._words]
+        if any(row.is_changed for row in self._words):
+            self._flash.start()
+        self._show_words()
+
+    def _read_words(self) -> None:
+        history, step = self._model.history, self._model.step
+        self._words = []
+        if history is not None and history.is_whole:
+            words, weights = history.input.words[:_MOST_WORDS], history.input.weights[:_MOST_WORDS].tolist()
+            split = (tuple(history.places.tokens(index, step)) for index in range(len(words)))
+            self._words = [WordRow(*row) for row in zip(words, weights, split, strict=True)]
+
+    def _light(self, symbol: str) -> None:
+        self._lit = "" if symbol == self._lit else symbol
+        self._show_words()
+
+    def _show_words(self) -> None:
+        if not self._flash.isActive():
+            self._words = [row._replace(is_changed=False) for row in self._words]
+        rows = [row._replace(lit=self._lit_places(row.symbols)) for row in self._words]
+        if [row.word for row in rows] == [row.word for row in self.words.records]:
+            self.words.change_records(dict(enumerate(rows)))
+        else:
+            self.words.set_records(rows)
+        said = self._sum() if self._lit else _tr("Words, in the order of the text")
+        set_plain_text(self.words_title, said)
+        self.words_title.setAccessibleName(said)
+
+    def _lit_places(self, symbols: Sequence[str]) -> frozenset[int]:
+        """Return the places of the symbol that was clicked, or else of the pair that is chosen, or merged."""
+        if self._lit:
+            return frozenset(place for place, symbol in enumerate(symbols) if symbol == self._lit)
+        prediction, merge = self._prediction, self._model.hidden_merge
+        pair = prediction.chosen
+        if prediction.is_revealed and merge is not None:
+            pair = merge.left, merge.right
+        starts = [place for place, both in enumerate(pairwise(symbols)) if both == pair]
+        return frozenset(place for start in starts for place in (start, start + 1))
+
+    def _sum(self) -> str:
+        counts = [row.times for row in self._words for symbol in row.symbols if symbol == self._lit]
+        numbers = [number_text(count) for count in counts[:_MOST_SUMMANDS]]
+        numbers += ["…"] if len(counts) > _MOST_SUMMANDS else []
+        many = "{symbol} occurs {sum} = {count} times" if counts[1:] else "{symbol} occurs {count} times"
+        if len(self._words) == _MOST_WORDS:
+            many = "{symbol} occurs {count} times in the words shown"
+        return counted(sum(counts), "{symbol} occurs once", many, symbol=token_text(self._lit), sum=" + ".join(numbers))
+
+    # -- geometry
+
+    def showEvent(self, event: object) -> None:
+        super().showEvent(event)  # type: ignore[arg-type]
+        self._read_words()
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the words stand beside the candidates where there is more room across than below."""
+        super().resizeEvent(event)
+        is_wide = event.size().width() > max(1.4 * event.size().height(), self.fontMetrics().height() * 28)
+        directions = QBoxLayout.Direction
+        self._parts.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
+
+
+def _symbols_of(row: WordRow) -> Iterator[list[FlowItem]]:
+    """Yield the symbols of a word, and then fewer of them with dots, for less room."""
+    chips = [
+        FlowItem(symbol, "chip", target=symbol, selected=place in row.lit) for place, symbol in enumerate(row.symbols)
+    ]
+    yield chips
+    for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
+        yield [*chips[:number], FlowItem("…")]
+
+
+_WORD_COLUMNS: tuple[TableColumn[Sequence[WordRow]], ...] = (
+    TableColumn(
+        "", each_row(lambda row: " ".join(map(token_text, row.symbols))), align=LEFT,
+        chips=each_row(lambda row: [_symbols_of(row)]), stretch=1, width=lambda measure, _rows: measure.letter * 10,
+    ),
+    TableColumn(
+        "", each_row(lambda row: f"×{number_text(row.times)}"), bold=each_row(lambda row: bool(row.lit)),
+        ink=each_row(lambda row: "" if row.lit else "muted"), width=lambda measure, _rows: measure.contents + 8,
+    ),
+)  # fmt: skip
