@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractItemModel, QObject, Qt
 from PySide6.QtGui import QAccessible, QAction
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QScrollBar, QTabBar, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QScrollBar, QTabBar, QWidget
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session.table_model import VALUE_ROLE
@@ -59,6 +59,8 @@ def _is_in_use(part: QWidget) -> bool:
         part = part.parentWidget()
     around: QObject | None = part
     while around is not None and not isinstance(around, Pane):
+        if isinstance(around, QComboBox) and around is not part:  # Qt makes its list when it is first asked about it
+            return False
         around = around.parent()
     return not isinstance(part, QScrollBar) and (around is None or around is part or part.isVisibleTo(around))
 
@@ -80,9 +82,11 @@ def _said_by(part: QObject) -> Iterator[str]:
         method: Any = getattr(part, name, None)
         if callable(method):
             try:
-                yield f"{name}={method()}"
-            except TypeError:  # of an index
+                text = method()
+            except TypeError:  # it takes the number of an item
                 continue
+            if text:
+                yield f"{name}={text}"
         elif isinstance(method, str):
             yield f"{name}={method}"
     if isinstance(part, QTabBar):
@@ -97,7 +101,9 @@ def _said_by(part: QObject) -> Iterator[str]:
     if isinstance(part, QAction):
         yield str(part.property("reason") or "")
     if isinstance(part, QWidget) and (interface := QAccessible.queryAccessibleInterface(part)) is not None:
-        yield " ".join(interface.text(kind) for kind in (QAccessible.Text.Name, QAccessible.Text.Description))
+        yield from filter(
+            None, (interface.text(kind) for kind in (QAccessible.Text.Name, QAccessible.Text.Description))
+        )
 
 
 def _of_model(model: QAbstractItemModel) -> Iterator[str]:

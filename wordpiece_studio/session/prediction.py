@@ -29,6 +29,7 @@ Counts = tuple[int | None, int | None, int | None]  # n(ab), n(a), n(b) as they 
 Exercise = Literal["", "undo", "correct", "leave"]
 NO_COUNTS: Counts = (None, None, None)
 _FIRST = 30  # candidates
+_MOST_CELLS = 1 << 20  # characters of all distinct words in which a word is found in no time
 
 
 class Answer(NamedTuple):
@@ -234,11 +235,20 @@ class Prediction(QObject):
             text = self.tr("{pair} was chosen for this step: {numbers}.")
         elif merge.ties > 1:
             text = plural(merge.ties, "", "{count} pairs share {numbers}: a tie. {pair} is merged, as {rule}.")
-        ids = self.tr("its symbols have the lowest IDs")
-        first = self.tr("it occurs first in the corpus")
-        rule = ids if self._model.config is not None and self._model.config.tie == "ids" else first
+        rule = self._tie_rule(merge)
         parts.append(filled(text, pair=_name(merge), numbers=self._numbers(merge, merge), count=merge.ties, rule=rule))
         return " ".join(parts)
+
+    def _tie_rule(self, merge: Merge) -> str:
+        """Return why a merge comes before those tied with it, with the word that decides if it is found at once."""
+        history = self._model.history
+        if history is None or history.config.tie == "ids":
+            return self.tr("its symbols have the lowest IDs")
+        if not history.is_whole or len(history.input.cells) > _MOST_CELLS:
+            return self.tr("it occurs first in the corpus")
+        word = history.words_with_pair(merge.left, merge.right, self._step, 1, in_text_order=True)[0][0]
+        return filled(self.tr("it occurs first: in {word}, word {number} of the corpus"), word=printable(word),
+                      number=history.places.index_of(word) + 1)  # fmt: skip
 
     def _numbers(self, pair: Merge | Candidate, merge: Merge) -> str:
         """Return the merge score as it is worked out, shortly: ``20/(36 × 20) = 1/36``."""

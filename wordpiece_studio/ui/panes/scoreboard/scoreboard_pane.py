@@ -273,9 +273,11 @@ class ScoreboardPane(Pane):
         self._words = WordsPanel(theme, self)
         names = self.tr("Before"), self.tr("After")
         tips = self.tr("Before the merge: what it was chosen from"), self.tr("After the merge: what it made")
+        self._switches = fill(QHBoxLayout(), spacing=6)
         self.header = QWidget(self)
+        self.header.setLayout(self._switches)
         self.side = Segments(names, tips, self.header, lambda at: model.set_after(at == 1), entry="step")
-        fill(QHBoxLayout(self.header), self.side, spacing=6)
+        self._switches.addWidget(self.side)
         self.side.choose(int(model.is_after))
         model.side_changed.connect(lambda is_after: self.side.choose(int(is_after)))
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
@@ -306,7 +308,7 @@ class ScoreboardPane(Pane):
         """Have a switch for another view in the title."""
         button = tool_button("", "", self.header, role="segment")
         button.setDefaultAction(action)
-        self.header.layout().addWidget(button)
+        self._switches.addWidget(button)
 
     def minimumSizeHint(self) -> QSize:
         """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
@@ -417,8 +419,8 @@ class ScoreboardPane(Pane):
             before = filled(self.tr("before merge {step}"), step=step + 1)
             short = " · ".join(filter(None, (before, self._prediction.tally_text)))
             whole = self.tr("{before} · alphabetical order").format(before=short)
-            hints = (short,) if self._prediction.is_revealed else (whole, short)
-            self.set_heading(*hints, title=self.tr("Which pair is merged next?"))
+            first = short if self._prediction.is_revealed else whole
+            self.set_heading(first, short, title=self.tr("Which pair is merged next?"))
             return
         title, pair = self.tr("Candidates for merge {step} of {count}"), self._shown_pair()
         if not step:
