@@ -19,9 +19,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 import wordpiece_studio as wps
 from tests.evaluation.test_held_out import divided
 from tests.libraries.library_models import STRUCTURES, sentencepiece_model, texts
+from wordpiece_studio.corpus.count_tables import read_typed_counts
 from wordpiece_studio.evaluation.coding import ANY_CHARACTER_BITS
 from wordpiece_studio.evaluation.evaluating import renyi_efficiency
+from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,6 +206,23 @@ def test_words_with_their_counts_stand_after_a_blank_also_for_a_library(tmp_path
     found = wps.compare(ours, HUG, texts=["hug hug"]).differences
     assert found is not None
     assert found.words == ()
+
+
+def test_a_table_of_words_with_counts_has_the_figures_of_its_words(tmp_path: Path) -> None:
+    """113 characters in 36 words of one token each, however long the table is, and however it was read."""
+    lines = ["hug\t10", "pug\t5", "pun\t12", "bun\t4", "hugs\t5"]
+    text = "\n".join(["word\tcount", *lines, ""])
+    typed = read_typed_counts(text, resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+    path, words = tmp_path / "words.tsv", [line.split("\t")[0] for line in lines]
+    path.write_text(text)
+    tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]", *words], ["[UNK]"]))
+    spelled = " ".join(" ".join([word] * count) for word, count in typed.items())
+    (of_text,) = wps.evaluate(tokenizer, texts=[spelled]).figures
+    for on in (typed, wps.count_words([path])):
+        (found,) = wps.evaluate(tokenizer, on).figures
+        assert (found.tokens, found.characters, found.bytes) == (36, 113, 113)
+        assert found.characters_per_token == 113 / 36
+        assert found.bits_per_character * 113 == pytest.approx(of_text.bits_per_character * of_text.characters)
 
 
 def test_only_a_part_held_out_may_be_measured(tmp_path: Path, files: dict[str, Path]) -> None:

@@ -442,7 +442,6 @@ def read_typed_counts(
             skipped += 1
     statistics = CorpusStatistics(
         lines=text.count("\n") + (not text.endswith("\n")),
-        characters=len(text),
         bytes=len(text.encode("utf-8", "surrogatepass")),
         skipped_lines=skipped,
     )

@@ -104,7 +104,8 @@ class CorpusStatistics:
     Attributes
     ----------
     lines, characters, bytes
-        The size of what was counted, before normalization; a last line without a line end is a line too.
+        The size of what was counted, before normalization; a last line without a line end is a line too. Of words with
+        their counts, lines and bytes are those of the table, and the characters are not known: 0.
     skipped_words
         How many occurrences of words were left out because the words are too long.
     replaced

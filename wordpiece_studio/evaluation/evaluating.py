@@ -215,7 +215,7 @@ def _sized(text: HeldOutText) -> HeldOutText:
     counts, read = text.counts, text.counts.statistics
     if text.characters:
         return text
-    if read.characters:
+    if read.characters and all(file.characters for file in read.files if file.words):  # else some are tables
         return dataclasses.replace(text, characters=read.characters, bytes=read.bytes, lines=read.lines)
     code_points, lengths = counts.characters()
     sizes = 1 + (code_points > 0x7F) + (code_points > 0x7FF) + (code_points > 0xFFFF)  # in UTF-8

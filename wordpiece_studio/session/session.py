@@ -519,7 +519,8 @@ class Suggestion(QObject):
             self._settings.replaced.emit()
 
     def take_counts(self, counts: WordCounts) -> None:
-        characters, before = counts.statistics.characters, self._characters
+        read, before = counts.statistics, self._characters
+        characters = read.characters or read.bytes
         self._characters = characters
         is_pasted = characters > _LARGE_TEXT and characters > 2 * before and not self._is_users
         if self._is_awaited or is_pasted:
