@@ -97,6 +97,23 @@ def test_keys_move_between_steps_in_the_window_a_table_and_the_editor(studio: St
     assert editor.textCursor().position() == 1
     studio.qtbot.keyClick(editor, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert studio.window.model.step == 13
+    live, search = studio.window.tokenization_pane.edit, studio.window.corpus_pane.words_tab._field
+    studio.window.corpus_pane.show_tab(CorpusTab.WORDS)
+    for field in (live, search):  # Right has no other use at the end of a line, and Escape leaves it
+        studio.window.model.seek(12)
+        field.setFocus()
+        studio.qtbot.keyClicks(field, "hu")
+        studio.qtbot.keyClick(field, Qt.Key.Key_Left)
+        studio.qtbot.keyClick(field, Qt.Key.Key_Right)
+        assert studio.window.model.step == 12
+        studio.qtbot.keyClick(field, Qt.Key.Key_Right)
+        assert studio.window.model.step == 13
+        field.selectAll()
+        studio.qtbot.keyClick(field, Qt.Key.Key_Delete)
+        studio.qtbot.keyClick(field, Qt.Key.Key_Escape)
+        assert not field.hasFocus()
+        press(studio, Qt.Key.Key_Left)
+        assert studio.window.model.step == 12
     studio.window.setFocus()
     press(studio, Qt.Key.Key_Space)
     assert studio.window.player.is_playing

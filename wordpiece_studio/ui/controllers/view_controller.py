@@ -23,7 +23,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import later
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.palette import Palette
-from wordpiece_studio.ui.widgets.fields import keep, room_for
+from wordpiece_studio.ui.widgets.fields import is_alone, keep, room_for
 from wordpiece_studio.ui.widgets.layouts import LAYOUTS, LayoutName, demo_text_size
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.plain import copy_text
@@ -436,10 +436,16 @@ class ViewController(Controller):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the menu in step with full screen, and leave Escape to a text field before the command takes it.
 
-        In a field it clears a search, or closes the bar that the field is in; elsewhere, if a pane fills the window, it
-        brings the others back. A frame may be held back.
+        In a field it clears a search, or closes the bar that the field is in, or leaves the field; elsewhere, if a pane
+        fills the window, it brings the others back. Right steps at the end of a field too. A frame may be held back.
         """
         kind = event.type()
+        # A line passes on what it has no use for.
+        if kind == QEvent.Type.KeyPress and isinstance(watched, Workspace | QPlainTextEdit) and not self._docks.filling:
+            field, plot = self._window.focusWidget(), self._window.timeline_pane.plot
+            if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape and isinstance(field, _TEXTS):
+                plot.setFocus() if plot.isVisible() else field.clearFocus()
+                return True
         if watched is self._window:
             if kind == QEvent.Type.UpdateRequest and self._holds_frame:
                 return True
@@ -453,8 +459,11 @@ class ViewController(Controller):
                     return True
                 return keep(event, (Qt.Key.Key_Escape,))
         elif kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            if event.key() == Qt.Key.Key_Escape and not event.modifiers() and isinstance(watched, QLineEdit):
+            if event.key() == Qt.Key.Key_Escape and not event.modifiers() and _is_field(watched):
                 event.accept()
+                return True
+            if event.key() == Qt.Key.Key_Right and is_alone(event) and _is_at_end_of_line(watched):
+                event.ignore()
                 return True
             if event.keyCombination() == Qt.Modifier.CTRL | Qt.Key.Key_K:
                 event.ignore()  # in some systems it would delete the rest of the line
@@ -463,6 +472,20 @@ class ViewController(Controller):
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)
+
+
+def _is_at_end_of_line(field: QObject) -> bool:
+    """Return whether the caret is at the end of a field of one line, where Right does nothing."""
+    if isinstance(field, QLineEdit):
+        return field.cursorPosition() == len(field.text()) and not field.hasSelectedText()
+    if not isinstance(field, QPlainTextEdit) or not _is_field(field) or field.blockCount() > 1:
+        return False
+    return field.textCursor().atEnd() and not field.textCursor().hasSelection()
+
+
+def _is_field(widget: QObject) -> bool:
+    """Return whether a widget is a field for text, not an editor."""
+    return isinstance(widget, QLineEdit) or (isinstance(widget, QPlainTextEdit) and widget.tabChangesFocus())
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:
