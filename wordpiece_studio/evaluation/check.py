@@ -177,7 +177,7 @@ class _Seen:
         is_byte_level = _is_byte_level(tokenizer)
         counted: Iterable[tuple[str, Sequence[int], int]]
         if tokenizer.reading is not None:
-            text = source.counted(tokenizer.reading, watch)
+            text, _ = source.counted(tokenizer.reading, watch)
             counted = _counted(tokenizer, text.counts, watch)
         else:
             counted = source.counted_by(cast("LibraryEncoder", tokenizer), partial(watch.note, "Tokenizing"))
