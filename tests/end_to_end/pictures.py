@@ -116,7 +116,7 @@ def take_for_the_readme() -> None:
 
 
 def open_sample(window: MainWindow, name: str) -> None:
-    """Open a sample, which trains it."""
+    """Open a sample with its runs."""
     window.corpus_controller.open_sample(name)
     wait(lambda: not window.project.reading.is_running)
     wait(lambda: window.model.state is TrainerState.FINISHED and window.session.counting.counts is not None)
@@ -160,6 +160,7 @@ def hug(window: MainWindow) -> None:
     """Compare two runs of the smallest sample, with its words."""
     open_sample(window, "hug.txt")
     window.session.runs.keep(window.session.runs.all[0])
+    window.session.runs.close(window.session.runs.all[1])
     train(window, objective="likelihood")
     compare_all(window, 3)
     window.corpus_pane.show_tab(CorpusTab.WORDS)
