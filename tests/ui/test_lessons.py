@@ -14,6 +14,7 @@ from wordpiece_studio.session.recovery_store import find_recoverable, recover, r
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.lesson import lesson_paths, read_lesson
 from wordpiece_studio.storage.view import Selection
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,6 +153,22 @@ def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonCo
     studio.wait(lambda: bool(window.session.prediction.candidates))
     window.actions_.lesson_show.trigger()
     assert check()
+
+
+def test_a_token_is_selected_by_a_click_and_its_question_goes_with_the_lesson(studio: Studio) -> None:
+    window, strip, pane = studio.window, studio.window.lesson_strip, studio.window.tokenization_pane
+    begin(studio, SCORE.with_name("subwords.md"))
+    for _ in range(5):
+        window.actions_.lesson_next.trigger()
+    window.actions_.lesson_check.trigger()
+    assert strip.said.text().startswith("Not done yet. Click it in Live tokenization")
+    studio.wait(lambda: not pane.is_stale)
+    pane.chips.chosen.emit((ChipPlace(0, 0, 1), False))
+    window.actions_.lesson_check.trigger()
+    assert strip.said.text() == "Right."
+    assert pane.why.isVisible()
+    window.actions_.lesson_leave.trigger()
+    assert not pane.why.isVisible()
 
 
 def test_a_page_left_is_where_it_goes_on_but_not_behind_a_run_that_is_gone(

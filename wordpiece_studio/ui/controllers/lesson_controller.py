@@ -84,6 +84,7 @@ class LessonController(Controller):
             self._arranged = self._view.arrangement()
         self.lesson, self.number = lesson, self._place_left(lesson)  # before commands ask whether they are possible
         self._window.project.put_aside(project)
+        self._window.tokenization_pane.ask_nothing()
         self._show(self.number)
 
     def _place_left(self, lesson: Lesson) -> int:
@@ -161,6 +162,7 @@ class LessonController(Controller):
 
     def _on_project_brought_back(self) -> None:
         self.lesson = None
+        self._window.tokenization_pane.ask_nothing()
         self._strip.hide()
         self._point_at("")
         self._view.arrange(self._arranged)
@@ -227,7 +229,7 @@ class LessonController(Controller):
         if asked.name == "live_text":
             text = self.tr("Type “{text}” in the live tokenization.")
             return " ".join(present.split()) == " ".join(wanted.split()), filled(text, text=wanted)
-        return present == wanted, ""
+        return present == wanted, self.page.text
 
     @command(tr("&Show me"), tr("Let it be done or answered for you, with the reason"), when=_has_question)
     def lesson_show(self) -> None:
