@@ -71,9 +71,9 @@ def test_a_clicker_steps_wherever_the_focus_is(studio: Studio) -> None:
     window.timeline_pane.plot.setFocus()
     runs = len(window.session.runs.all)
     click(studio, START)
-    assert window.player.is_playing
+    assert window.session.prediction.is_on
     click(studio, START)
-    assert not window.player.is_playing
+    assert not window.session.prediction.is_on
     assert (model.state, len(window.session.runs.all)) == (TrainerState.FINISHED, runs)
     present(studio, "teach")
     assert [key.toString() for key in window.actions_.train.shortcuts()] == keys

@@ -19,14 +19,14 @@ _START = "F5"  # what a clicker sends to start a show
 
 
 class PresentingController(Controller):
-    """Its keys hold in the layout *Presenting* alone, in text fields too; there F5 plays, and trains nothing."""
+    """Its keys hold in the layout *Presenting* alone, in text fields too; there F5 predicts, and trains nothing."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         actions = self._actions
         self._bookmarks = window.session.marks.bookmarks
         self._came_from: int | None = None  # the step before a bookmarked one was gone to
-        self._keys = {action: action.shortcuts() for action in (actions.train, actions.train_further, actions.play)}
+        self._keys = {action: action.shortcuts() for action in (actions.train, actions.train_further, actions.predict)}
         self._cover = QPushButton(window)
         self._cover.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._cover.setStyleSheet("background: black; border: none")
@@ -50,7 +50,7 @@ class PresentingController(Controller):
         self._cover.hide()
         starts = QKeySequence(_START), QKeySequence(f"Shift+{_START}")
         for action, keys in self._keys.items():
-            own = [key for key in keys if key not in starts] + [starts[0]] * (action is actions.play)
+            own = [key for key in keys if key not in starts] + [starts[0]] * (action is actions.predict)
             action.setShortcuts(own if window.is_presenting else keys)
         self._show_motion()
         self._show_caption()
