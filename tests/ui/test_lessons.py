@@ -86,7 +86,7 @@ def test_a_lesson_is_answered_page_by_page_and_finished(studio: Studio) -> None:
     controller, strip, window = begin(studio), studio.window.lesson_strip, studio.window
     assert strip.isVisible()
     assert window.session.corpus_name == "The score and its denominator"
-    assert window.docks.panels["scoreboard"].property("pointed") == "yes"
+    assert window.docks.panels["corpus"].property("pointed") == "yes"
     assert strip.title.text().startswith("How often do h")
     window.actions_.lesson_check.trigger()
     assert strip.said.text() == "Type or choose an answer first."
