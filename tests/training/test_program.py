@@ -140,4 +140,5 @@ def test_values_are_what_the_objective_computes(objective: Any) -> None:
         told = {name: int(number) for name, number in names.items()}
         assert OBJECTIVES[objective](**{"left": 1, "right": 1, "total": 1, **told}) == float(found)
         assert pairs == f"{merge.left} {merge.right} → {merge.pair_frequency}"
+        assert values_of(merge, is_chosen=True)[3] == f"{merge.left} {merge.right}, chosen for this step"
         assert (made, best.startswith(f"{merge.left} {merge.right}")) == (merge.token, True)

@@ -60,7 +60,7 @@ def code_of(objective: Objective, tie: Tie) -> Code:
     return Code(text, tuple(places))
 
 
-def values_of(merge: Merge) -> tuple[str, ...]:
+def values_of(merge: Merge, *, is_chosen: bool = False) -> tuple[str, ...]:
     """Return what each phase of a merge finds, as the program computes it.
 
     >>> from wordpiece_studio.training.engine import Merge
@@ -71,6 +71,7 @@ def values_of(merge: Merge) -> tuple[str, ...]:
     counts = {"count": f"n={n}", "score": f"n={n}, left={left}, right={right}"}
     counts["likelihood"] = f"{counts['score']}, total={merge.symbols_before}"
     first = f", the first of {merge.ties} equals" if merge.ties > 1 else ""
+    first = ", chosen for this step" if is_chosen else first
     symbols = f"{merge.left} → {left}" + (f", {merge.right} → {right}" if merge.right != merge.left else "")
     pair = f"{merge.left} {merge.right}"
     return (
@@ -86,7 +87,8 @@ def program_of(history: MergeHistory, end: int) -> str:
     StudioError
         If the definition alone does not make these merges, or there are more than `MOST_WORDS` words.
     """
-    check_program(history)
+    if (error := why_no_program(history)) is not None:
+        raise error
     config, prefix, found = history.config, history.config.continuing_subword_prefix, history.input
     words: dict[str, int] = {}
     rows = (found.word_starts, found.word_lengths, found.weights)
@@ -134,16 +136,17 @@ for step, (left, right) in enumerate(merges[:{end}], start=1):
 '''
 
 
-def check_program(history: MergeHistory) -> None:
-    """Raise a `StudioError` if it is plain without a look at the words that no program can be written."""
+def why_no_program(history: MergeHistory) -> StudioError | None:
+    """Return why no program can be written, if that is plain without a look at the words."""
     if not history.has_steps:
-        raise StudioError("This run has no record of merges")
+        return StudioError("This run has no record of merges")
     if beyond := beyond_definition(history.config):
         what = "The program cannot be written: this run has {beyond}, which the plain definition has not"
-        raise StudioError(what, beyond=beyond)
+        return StudioError(what, beyond=beyond)
     if history.word_count > MOST_WORDS:
         what = "The program cannot be written: it would have {count:,} distinct words, more than {most:,}"
-        raise StudioError(what, "Use a part of the corpus.", count=history.word_count, most=MOST_WORDS)
+        return StudioError(what, "Use a part of the corpus.", count=history.word_count, most=MOST_WORDS)
+    return None
 
 
 # -- reading the definition

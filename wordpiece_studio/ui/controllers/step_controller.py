@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.step_marks import WHOLE_RUN, Hit, one_line, selected_id, selected_token
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Breakpoint
-from wordpiece_studio.training.program import PHASES, check_program, program_of
+from wordpiece_studio.training.program import PHASES, program_of, why_no_program
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.messages import reported
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import MarksDialog
@@ -304,13 +303,8 @@ class StepController(Controller):
         self._show_phase(phase - 1 if phase else PHASES - 1, step - (not phase))
 
     def _no_program(self) -> str:
-        if self._model.history is None:
-            return self._no_run()
-        try:
-            check_program(self._model.history)
-        except StudioError as error:
-            return str(error)
-        return ""
+        history = self._model.history
+        return self._no_run() if history is None else str(why_no_program(history) or "")
 
     @command(
         tr("Copy as &program"), tr("Copy a Python program with these words that prints the same merges"), icon="copy",

@@ -62,7 +62,7 @@ class CodePane(Pane):
         if beyond := beyond_definition(config):
             self._note.show_text(filled(self.tr("The plain definition; this run also has {beyond}."), beyond=beyond))
         code = code_of(config.objective, config.tie)
-        values = values_of(history[step - 1])[: self.phase + 1] if step else ()
+        values = values_of(history[step - 1], is_chosen=step in config.choices)[: self.phase + 1] if step else ()
         lines = code.text.splitlines()
         places = []  # of the values: their lines, and where they begin
         for at, value in zip(code.lines, values, strict=False):
