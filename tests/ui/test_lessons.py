@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.session.project_state import content_of, unsaved_work
 from wordpiece_studio.session.recovery_store import find_recoverable, recover, recovery_folder
@@ -15,6 +16,7 @@ from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.lesson import lesson_paths, read_lesson
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
+from wordpiece_studio.ui.widgets.plain import entry_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -308,3 +310,28 @@ def test_what_is_put_aside_survives_a_crash_during_the_lesson(studio: Studio) ->
     (found,) = find_recoverable(recovery_folder())
     found.lock.release()
     assert recover(found).project.corpus.text == "my own words, in no file"
+
+
+def test_closing_the_window_during_a_lesson_asks_about_what_was_open_before(studio: Studio) -> None:
+    window = studio.window
+    studio.set_text("my own words, in no file")
+    begin(studio)
+    window.close()
+    assert window.lesson_controller.lesson is None
+    assert window.session.document.text == "my own words, in no file"
+    assert window.isVisible()
+    studio.answer(QMessageBox.StandardButton.Cancel)
+
+
+def test_lessons_are_found_by_the_palette_and_explained(studio: Studio) -> None:
+    window, help_controller = studio.window, studio.window.help_controller
+    window.actions_.command_palette.trigger()
+    assert help_controller.palette is not None
+    found = [entry for entry in help_controller._found("lesson ties") if entry.action is not None]
+    help_controller.palette.leave()
+    assert found
+    found[0].action.trigger()
+    studio.wait(lambda: window.lesson_controller.lesson is not None)
+    assert window.lesson_controller.lesson.title == "Ties"
+    strip = window.lesson_strip
+    assert entry_at(strip, strip.mapToGlobal(QPoint(5, 5))) == "lessons"
