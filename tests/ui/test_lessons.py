@@ -335,3 +335,14 @@ def test_lessons_are_found_by_the_palette_and_explained(studio: Studio) -> None:
     assert window.lesson_controller.lesson.title == "Ties"
     strip = window.lesson_strip
     assert entry_at(strip, strip.mapToGlobal(QPoint(5, 5))) == "lessons"
+
+
+def test_what_is_typed_where_no_answer_is_asked_for_changes_nothing(studio: Studio, doing: LessonController) -> None:
+    window = studio.window
+    assert doing.number == 0
+    assert window.focusWidget() is window.lesson_strip
+    before = window.session.document.text
+    QTest.keyClicks(window.focusWidget(), "12")
+    assert window.session.document.text == before
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
+    assert window.model.step == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import filled
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_FIELD_WIDTH, _CHOICE_WIDTH = 150, 300  # pixels
+_FIELD_WIDTH, _CHOICE_WIDTH, _BESIDE = 150, 300, 16  # pixels; the last beside a text in the list of choices
 
 
 class LessonStrip(QFrame):
@@ -33,6 +34,7 @@ class LessonStrip(QFrame):
         self.box = combo_box(self, self.tr("Answer"))
         self.box.setPlaceholderText(self.tr("Choose an answer"))
         self.box.setMaximumWidth(_CHOICE_WIDTH)
+        self.box.view().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         for edited in (self.field.textEdited, self.box.activated):
             edited.connect(lambda: self.say(""))
@@ -59,11 +61,14 @@ class LessonStrip(QFrame):
         self.field.setVisible(asked is not None and asked.kind == "ask")
         choices = () if asked is None else asked.choices
         offer(self.box, [(menu_text(text), text) for text in choices])
+        self.box.view().setMinimumWidth(self.box.view().sizeHintForColumn(0) + _BESIDE)
         self.box.setVisible(bool(choices))
         self.say("")
         self.show()
         if not self.field.isHidden():
             ask_in(self.field)
+        else:  # what is typed must not change the corpus, and the keys of commands work
+            (self.box if choices else self).setFocus()
 
     @property
     def answer(self) -> str:

@@ -71,9 +71,7 @@ class LessonController(Controller):
         if "lesson" not in known:
             self._window.remember(gestures=(*known, "lesson"))
             text = self.tr("Short lessons explain WordPiece, one merge at a time. They are under Help › Lessons.")
-            self._window.notices.lesson.show_message(
-                text, action=self.tr("Start a lesson"), act=self.open_first, needs_answer=False
-            )
+            self._window.notices.lesson.show_message(text, action=self.tr("Start a lesson"), act=self.open_first)
 
     def _begin(self, found: tuple[Lesson, Project]) -> None:
         lesson, project = found
