@@ -7,6 +7,7 @@ import itertools
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor
 
+import wordpiece_studio as wps
 from tests.ui.color_vision import VISIONS, contrast, difference, seen
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.widgets import theme
@@ -160,9 +162,24 @@ def test_the_symbols_of_the_smallest_sample_all_differ_in_colour() -> None:
         ("pun", ["p", "##u", "##n"]),
     ],
 )
-def test_a_longer_token_has_none_of_the_colours_of_its_symbols(token: str, symbols: list[str]) -> None:
+def test_a_longer_token_keeps_the_colour_of_its_first_symbol(token: str, symbols: list[str]) -> None:
     styles = TokenStyles(["hug", "pug", "pun", "bun", "hugs"], "##")
-    assert styles.of(token).shade not in {styles.of(symbol).shade for symbol in symbols}
+    assert styles.of(token).shade == styles.of(symbols[0]).shade
+    assert styles.of(token).border != styles.of(symbols[0]).border
+
+
+@pytest.mark.parametrize("objective", ["score", "likelihood", "count"])
+def test_no_merge_changes_a_colour_or_makes_more_than_two_symbols_alike(objective: str) -> None:
+    counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    styles = TokenStyles(counts, "##")
+    history = wps.train(counts, wps.TrainingConfig(objective=objective)).history
+    for step, merge in enumerate(history, start=1):
+        assert styles.of(merge.token).shade == styles.of(merge.left).shade
+        shown = {token for word in counts for token in history.segmentation(word, step)}
+        assert max(Counter(styles.of(token).shade for token in shown).values()) <= 2
+        for word in counts:
+            split = history.segmentation(word, step)
+            assert len({styles.of(token).shade for token in split}) == len(split)
 
 
 @pytest.mark.parametrize("name", ["course-en", "hug", "spanish", "chinese", "korean"])

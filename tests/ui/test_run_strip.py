@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -380,6 +381,13 @@ def test_an_audience_sees_which_of_several_runs_is_shown(studio: Studio) -> None
     assert not window.run_strip.isVisible()
     train(studio, objective="count")
     assert window.run_strip.isVisible()
+    runs, tabs = window.session.runs, window.run_strip.tabs
+    runs.all[0].origin = replace(runs.all[0].origin, corpus_name="another")
+    runs.changed.emit()
+    assert [tabs.isTabVisible(at) for at in range(2)] == [False, True]
+    assert not window.run_strip.isVisible()
+    window.actions_.choice("choose_layout", "teach").trigger()
+    assert [tabs.isTabVisible(at) for at in range(2)] == [True, True]
 
 
 def test_a_run_that_is_shown_brings_its_longest_word(studio: Studio) -> None:

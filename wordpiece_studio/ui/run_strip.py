@@ -93,6 +93,7 @@ class RunTabs(QTabBar):
         self._model = session.model
         self._theme = theme
         self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
+        self.is_of_one_corpus = False  # runs of others than the current run's have no tabs
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         keep_keys(self, *_KEYS)
@@ -113,10 +114,16 @@ class RunTabs(QTabBar):
         self._shown = [(run, name, self._badges(run)) for run, name in run_names(runs).items()]
         for index, tab in enumerate(self._shown):
             self._describe(index, *tab)
+            self.setTabVisible(index, self.has_tab(tab[0]))
         if self._runs.current in runs:
             self.setCurrentIndex(runs.index(self._runs.current))
         self.blockSignals(False)
         self.update()
+
+    def has_tab(self, run: Run) -> bool:
+        current = self._runs.current
+        is_of_corpus = current is None or run.origin.corpus_name == current.origin.corpus_name
+        return is_of_corpus or not self.is_of_one_corpus
 
     def controls(self, index: int) -> TabControls:
         return cast("TabControls", self.tabButton(index, _RIGHT))

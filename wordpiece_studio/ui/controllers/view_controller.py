@@ -248,9 +248,12 @@ class ViewController(Controller):
         self._docks.take(layout, values.layouts.get(layout.name))
 
     def _show_run_strip(self) -> None:
-        """Show the runs, where there is no other command beside them only if there are several."""
-        has_bar = LAYOUTS[self._settings.values.layout].has_bar
-        self._window.run_strip.setVisible(has_bar or len(self._window.session.runs.all) > 1)
+        """Show the runs, where there is no other command beside them only if there are several of the same corpus."""
+        has_bar, strip = LAYOUTS[self._settings.values.layout].has_bar, self._window.run_strip
+        if strip.tabs.is_of_one_corpus == has_bar:
+            strip.tabs.is_of_one_corpus = not has_bar
+            strip.tabs.refresh()
+        strip.setVisible(has_bar or sum(map(strip.tabs.has_tab, self._window.session.runs.all)) > 1)
 
     def _set_full_screen(self, is_full: bool) -> None:
         if is_full != self._window.isFullScreen():

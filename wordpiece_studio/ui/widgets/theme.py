@@ -48,7 +48,7 @@ from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.task import single_shot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QApplication
@@ -178,6 +178,7 @@ INKS: dict[Look, QColor] = {"light": QColor(CHIP_INK), "dark": QColor("#f8f9fc")
 Border = Literal["thin", "thick", "double"]
 _BORDERS: tuple[Border, ...] = ("thin", "thick", "double")
 _SHADE_COUNT = 8
+_MOST_TOGETHER = 20  # symbols of a word
 
 
 class TokenStyle(NamedTuple):
@@ -195,11 +196,14 @@ class TokenStyles:
     """The style of each token; the symbols of some words, which may be none, are coloured together.
 
     Symbols side by side in a word get different colours while there are any left, then different borders; up to eight
-    symbols all differ in colour. A longer token has none of the colours of its symbols, if possible.
+    symbols all differ in colour, and so do, if possible, all of a word. A longer token keeps the colour of its first
+    symbol, whatever is merged, with another border.
 
     >>> styles = TokenStyles(["hug", "hugs", "pug"], "##")
-    >>> len({styles.of(symbol).shade for symbol in ("h", "p", "##u", "##g", "##s", "##gs")})
-    6
+    >>> len({styles.of(symbol).shade for symbol in ("h", "p", "##u", "##g", "##s")})
+    5
+    >>> [styles.of(token) == (styles.of("h").shade, border) for token, border in (("hu", "thick"), ("hug", "double"))]
+    [True, True]
     """
 
     def __init__(self, words: Iterable[str] = (), prefix: str = "") -> None:
@@ -211,32 +215,22 @@ class TokenStyles:
         own = self._of_symbols.get(token)
         if own is not None:
             return own
-        shades: Sequence[int] = range(_SHADE_COUNT)
-        if self._of_symbols:
-            styles = map(self._of_symbols.get, _symbols_of(token, self._prefix))
-            taken = {style.shade for style in styles if style is not None}
-            shades = [shade for shade in shades if shade not in taken] or shades
+        text = token.removeprefix(self._prefix)
+        first = self._of_symbols.get(token[: len(token) - len(text) + 1])
+        if first is not None:
+            return TokenStyle(first.shade, _BORDERS[(_BORDERS.index(first.border) + 1 + len(text) % 2) % len(_BORDERS)])
         # crc32 and not hash(): hash() differs from run to run. A jsonl file may hold a lone surrogate.
-        return TokenStyle(shades[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(shades)])
-
-
-def _symbols_of(token: str, prefix: str) -> list[str]:
-    """Return the symbols that a word or token is made of.
-
-    >>> _symbols_of("hug", "##"), _symbols_of("##gs", "##")
-    (['h', '##u', '##g'], ['##g', '##s'])
-    """
-    text = token.removeprefix(prefix)
-    first = text[:1] if text == token else prefix + text[:1]
-    return [first, *(prefix + character for character in text[1:])]
+        return TokenStyle(zlib.crc32(token.encode("utf-8", "surrogatepass")) % _SHADE_COUNT)
 
 
 def _symbol_styles(words: Iterable[str], prefix: str) -> dict[str, TokenStyle]:
     neighbours: dict[str, set[str]] = {}
+    together: dict[str, set[str]] = {}
     for word in words:
         symbols = [word[:1], *(prefix + character for character in word[1:])]  # a word may begin with the prefix
         for symbol in symbols:
             neighbours.setdefault(symbol, set())
+            together.setdefault(symbol, set()).update(symbols[:_MOST_TOGETHER])
         for left, right in pairwise(symbols):
             neighbours[left].add(right)
             neighbours[right].add(left)
@@ -245,8 +239,11 @@ def _symbol_styles(words: Iterable[str], prefix: str) -> dict[str, TokenStyle]:
     for symbol in sorted(neighbours, key=lambda each: (-len(neighbours[each]), each)):
         beside = [styles[each] for each in neighbours[symbol] - {symbol} if each in styles]
         same, shades = Counter(beside), Counter(style.shade for style in beside)
-        # The style that is least like those beside it; of several, the first of those that are used least.
-        styles[symbol] = min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
+        in_words = Counter(styles[each].shade for each in together[symbol] - {symbol} if each in styles)
+        # The style that is least like those beside it, then those in its words; of several, the first least used.
+        styles[symbol] = min(
+            _STYLES, key=lambda style: (same[style], shades[style.shade], in_words[style.shade], used[style])
+        )
         used[styles[symbol]] += 1
     return styles
 

@@ -240,8 +240,9 @@ class _Arrangement(NamedTuple):
 
 # The first one that fits is used; parts that do not fit are hidden completely, a word last: it shows the merge.
 _ARRANGEMENTS = (
-    _Arrangement("all", 6, TOY_WORDS, False),  # this and the next, if these are all
+    _Arrangement("all", 6, TOY_WORDS, False),  # the first three: if these are all
     _Arrangement("formula", 6, TOY_WORDS, False),
+    _Arrangement("formula", 5, TOY_WORDS, False),
     _Arrangement("all", 6, 3, False),
     _Arrangement("formula", 6, 2, False),
     _Arrangement("formula", 6, 1, True),
@@ -319,7 +320,7 @@ class ScoreboardPane(Pane):
             return
         room = self.height()
         request = self._words.request
-        offered = _ARRANGEMENTS[0 if request is not None and request.are_all else 2 :]
+        offered = _ARRANGEMENTS[0 if request is not None and request.are_all else 3 :]
         chosen = next((each for each in offered if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
         self._top.set_detail(chosen.detail)
         self._layout.setContentsMargins(0, _TOP if chosen.detail != "none" else 0, 0, 0)
