@@ -69,6 +69,7 @@ EXCEPTIONS = {
 """Strings that may break a rule, and why."""
 QUESTIONS = {
     "Which pair is merged next?",
+    "How is “{word}” split?",
     "Read files outside the project’s folder?",
     "Replace files in “{name}”?",
     "Replace “{name}”?",

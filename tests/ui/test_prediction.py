@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from tests.session.conftest import HUGS
 from wordpiece_studio.corpus.counts import WordCounts
@@ -155,3 +156,45 @@ def test_chips_that_count_are_those_of_the_words(studio: Studio) -> None:
     view = studio.window.scoreboard_pane.prediction_view
     chips = next(iter(view.words.columns[0].chips(view.words.records, 4)[0]))  # type: ignore[misc]
     assert [item.target for item in chips if isinstance(item, FlowItem)] == ["h", "##u", "##gs"]
+
+
+def test_how_a_word_is_split_is_asked_and_revealed(studio: Studio) -> None:
+    begin(studio, 4)
+    window = studio.window
+    pane, view = window.tokenization_pane, window.tokenization_pane.split_view
+    QTest.keyClick(window, Key.Key_P)
+    window.session.set_live_text("pugs hugs mug a")
+    studio.wait(lambda: pane.live.text == "pugs hugs mug a")
+    window.actions_.predict_split.trigger()
+    assert view.isVisible()
+    assert not pane.chips.isVisible()
+    assert not pane.why.isVisible()
+    assert view.letters.accessibleName() == "How is “pugs” split?"
+    said = [label.text() for label in pane.findChildren(QLabel) if label.isVisible()]
+    assert not [text for text in said if "tokens" in text]  # not even how many
+    tokens = pane.live.tokenizer.encode("pugs").tokens  # type: ignore[union-attr]
+    view.letters.chosen.emit(1)
+    view.letters.setFocus()
+    QTest.keyClick(view.letters, Key.Key_Space)
+    assert [item.text for item in view.letters.items] == list(tokens)
+    assert view.is_right == (view.cuts == {1} and len(tokens) == 2)
+    assert pane.why.isVisible()
+    assert pane.why.title.startswith(f"Why “{tokens[0]}” in “pugs”")
+    view.piece_chosen.emit(len(tokens) - 1)
+    assert pane.why.title.startswith(f"Why “{tokens[-1]}” in “pugs”")
+    QTest.keyClick(window, Key.Key_Space)
+    assert view.letters.accessibleName() == "How is “hugs” split?"
+    assert not pane.why.isVisible()
+    trace = pane.live.tokenizer.explain("hugs")  # type: ignore[union-attr]
+    for position in trace.positions[1:]:
+        view.letters.chosen.emit(position.start)
+    QTest.keyClick(window, Key.Key_Space)
+    assert view.is_right
+    assert view.said.text().startswith("Right.")
+    QTest.keyClick(window, Key.Key_Space)
+    QTest.keyClick(window, Key.Key_Space)
+    assert view.said.text().startswith("The word is unknown")  # mug
+    QTest.keyClick(window, Key.Key_Space)
+    studio.wait(lambda: pane.chips.isVisible())  # one letter is not asked about
+    assert not view.is_asking
+    assert not window.actions_.reveal.isEnabled()

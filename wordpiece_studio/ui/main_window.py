@@ -137,7 +137,7 @@ class MainWindow(Workspace):
                  Menu(tr("Play&back speed"), "choose_speed"), "show_after"],
                 "changes: next_change previous_change breakpoint: run_to_breakpoint run_back",
                 "bookmark: keep_step compare_step bookmarks next_bookmark previous_bookmark return_from_bookmark",
-                ["predict:", Menu(tr("Pred&iction"), ["predict reveal",
+                ["predict:", Menu(tr("Pred&iction"), ["predict predict_split reveal",
                                                      Menu(tr("Predict as an &exercise"), "choose_exercise"),
                                                      "save_predictions"])],
                 "search-history: show_step_row read-code: next_phase previous_phase copy_program",

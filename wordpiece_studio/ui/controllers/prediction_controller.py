@@ -23,9 +23,9 @@ class PredictionController(Controller):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._prediction, model = window.session.prediction, self._model
-        self._actions.bind(
-            self, self._prediction.changed, model.run_reset, model.state_changed, model.step_changed,
-        )  # fmt: skip
+        self._pane = window.tokenization_pane
+        asked = self._prediction.changed, self._pane.split_view.changed
+        self._actions.bind(self, *asked, model.run_reset, model.state_changed, model.step_changed)
 
     def _why_not(self) -> str:
         history = self._model.history
@@ -58,10 +58,27 @@ class PredictionController(Controller):
 
     @command(
         tr("&Reveal, then merge"), tr("Show which pair is merged next, and merge it with the second press"), "Space",
-        when=lambda self: self._is_on,
+        when=lambda self: self._is_on or self._pane.split_view.is_asking,
     )  # fmt: skip
     def reveal(self) -> None:
-        self._prediction.go_on()
+        (self._pane.split_view if self._pane.split_view.is_asking else self._prediction).go_on()
+
+    def _why_no_split(self) -> str:
+        tokenizer = self._pane.live.tokenizer
+        if tokenizer is None or not self._pane.text.strip():
+            return self.tr("There is no text to split")
+        return "" if tokenizer.can_explain else self.tr("The library that trained this run gives no reasons")
+
+    @command(
+        tr("Predict how &words are split"), tr("Ask where the words of the live text are split, one after the other"),
+        "Shift+P", checked=lambda self: self._pane.split_view.is_asking, unless=_why_no_split,
+    )  # fmt: skip
+    def predict_split(self) -> None:
+        if self._pane.split_view.is_asking:
+            self._pane.split_view.begin((), None)
+        else:
+            self._window.docks.bring("tokenization")
+            self._pane.ask_for_split()
 
     def _exercises(self) -> Iterator[MenuChoice]:
         yield MenuChoice("undo", self.tr("A wrong choice is &made again"), self.tr("Without saying which is right"))

@@ -19,6 +19,7 @@ from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
+from wordpiece_studio.ui.panes.tokenization.split_view import SplitView
 from wordpiece_studio.ui.panes.tokenization.token_table import ChangesView, PieceTexts, TokenModel, birth_step
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane, fill
@@ -133,6 +134,8 @@ class TokenizationPane(Pane):
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self.chips)
         self._shown.addWidget(self._table)
+        self.split_view = SplitView(theme, self)
+        self._shown.addWidget(self.split_view)
         self._is_shared_by_hand = False
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._lay_out()
@@ -192,6 +195,8 @@ class TokenizationPane(Pane):
         self.chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self.chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.item_chosen.connect(self._on_table_item_chosen)
+        self.split_view.changed.connect(self._on_split_view_changed)
+        self.split_view.piece_chosen.connect(self._show_ladder)
         self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self._changes.changed.connect(self._on_changes_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
@@ -208,6 +213,7 @@ class TokenizationPane(Pane):
         model = self._model
         self.live = self.live.updated(self.edit.text, model.tokenizer_at(model.step))
         self._texts.history = model.history
+        self.split_view.use(self.live.tokenizer)
         self._show_heading()
         self._show_tokens()
         self._compare.setVisible(bool(self._comparison.texts()))
@@ -273,7 +279,7 @@ class TokenizationPane(Pane):
         why = changes = _Wanted(0, 0)
         if is_asked:
             why = _Wanted(self.why.needed_height(), self.why.needed_height(_LOW_RUNGS if is_low else _RUNGS))
-        if not (is_asked and is_low):
+        if not (is_asked and is_low) and not self.split_view.is_asking:
             least = self.changes_view.needed_height(1 if is_low else _CHANGES_ROWS)
             changes = _Wanted(self.changes_view.needed_height(), least)
         top = self._wanted_top(why.least)
@@ -290,7 +296,8 @@ class TokenizationPane(Pane):
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         can_ask = self.live.tokenizer is not None and not self._is_low and self.why.isHidden()
         says = bool(self.unknown_box.whole_text)
-        for has_summary, has_box in (True, says), (False, says), (False, False):
+        forms = ((True, says), (False, says), (False, False))
+        for has_summary, has_box in forms[2:] if self.split_view.is_asking else forms:
             notes = {self._summary: has_summary, self._ask: has_summary and can_ask, self.unknown_box: has_box}
             wanted = self._wanted_with([note for note, is_shown in notes.items() if is_shown])
             if wanted.least <= self._room - least_below:
@@ -309,7 +316,29 @@ class TokenizationPane(Pane):
         rows = _LEAST_ROWS if self.why.isHidden() else _LEAST_ROWS_ASKED
         return _Wanted(whole, min(whole, whole - heights[1] + rows * self.chips.row_height))
 
-    def _show_ladder(self) -> None:
+    def _on_split_view_changed(self) -> None:
+        self._on_options_changed()
+        self._on_chips_content_height_changed()
+        self.refresh_now()
+
+    def ask_for_split(self) -> None:
+        """Ask how the words of the text are split, the selected one first."""
+        words = [word.word.text for line in self.live for word in line.words if word.word is not None]
+        chosen = self._model.selection
+        if chosen is not None and chosen.kind == "word":
+            words.insert(0, chosen.text)
+        self.split_view.begin(list(dict.fromkeys(word for word in words if len(word) > 1)), self.live.tokenizer)
+
+    def _show_ladder(self, piece: int = 0) -> None:
+        if self.split_view.is_asking:
+            trace, history = self.split_view.trace, self._model.history
+            if trace is not None:
+                required = () if self._model.config is None else self._model.config.required_tokens
+                born = partial(birth_step, history, self._model.merge_count)
+                self.why.show_chip(trace, piece, False, born, required)
+            self.why.setVisible(trace is not None)
+            self.changes_view.hide()
+            return
         place, is_boundary = self._asked or (None, False)
         word = self.live.word_at(*place[:2]) if place is not None else None
         tokenizer = self.live.tokenizer
@@ -350,13 +379,16 @@ class TokenizationPane(Pane):
         captions = [button.isChecked() for button in (options.ids, options.offsets, options.births)]
         if options.table.isChecked():
             self._rows.set_lines(self.live)  # what it showed last may be out of date
-        self._shown.setCurrentWidget(self._table if options.table.isChecked() else self.chips)
+        shown = self._table if options.table.isChecked() else self.chips
+        self._shown.setCurrentWidget(self.split_view if self.split_view.is_asking else shown)
         self.chips.captions_changed(sum(captions), hold_places=options.offsets.isChecked())
         self.refresh_later()
 
     def _on_chips_content_height_changed(self) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
         limit = max(self.chips.content_height, _LEAST_HEIGHT)
+        if self.split_view.is_asking:
+            limit = self.split_view.needed_height(self._shown.width())
         self._shown.setMaximumHeight(_NO_LIMIT if self.options.table.isChecked() else limit)
 
     def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
