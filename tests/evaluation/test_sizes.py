@@ -61,17 +61,20 @@ def test_the_best_method_stands_with_those_that_may_be_as_good() -> None:
     assert row[-1] == "shortest description, doubling saves under 5%"
 
 
-@pytest.mark.parametrize("given", ["", "a", "1000..", "..5", "9..3", "0..3", "5..5", [], [0], [2.5], "1,,2", None])
+@pytest.mark.parametrize(
+    "given",
+    ["", "a", "1000..", "..5", "9..3", "0..3", "5..5", "5..9:1", "5..9:a", "1..2..3", [], [0], [2.5], "1,,2", None],
+)
 def test_invalid_sizes_are_refused(given: object) -> None:
     with pytest.raises(StudioError, match="Invalid sizes"):
         checked_sizes(given)  # type: ignore[arg-type]
 
 
 def test_sizes_are_evenly_spaced() -> None:
-    assert checked_sizes(" 1000 .. 64000 ") == range(1000, 64001)
-    assert spaced_sizes(1000, 64000)[::3] == (1000, 4000, 16000, 64000)
-    assert spaced_sizes(1214, 1216) == (1214, 1216)
-    assert spaced_sizes(1, 3) == (1, 2, 3)
+    assert checked_sizes(" 1000 .. 64000 : 7 ") == ((1000, 64000), 7)
+    assert spaced_sizes(1000, 64000, 10)[::3] == (1000, 4000, 16000, 64000)
+    assert spaced_sizes(1214, 1216, 10) == (1214, 1216)
+    assert spaced_sizes(1, 3, 10) == (1, 2, 3)
 
 
 def test_the_page_is_one_file_with_all_text_escaped() -> None:

@@ -30,8 +30,8 @@ _SETTINGS = ("min_frequency", "max_token_length", "special_tokens", "alphabet_li
 class SweepCommand(CliCommand, FileOptions, PipelineOptions):
     files: list[str] = argument(f"{TEXT_FILES}.", "FILES")
     sizes: str = option(
-        f"The sizes: two ends, of which {NUMBER_OF_SIZES} sizes are measured as far as the corpus reaches, or several "
-        "like 1000,2000,4000.",
+        f"The sizes: two ends, of which {NUMBER_OF_SIZES} sizes (20: 1000..64000:20) are measured as far as the "
+        "corpus reaches, or several like 1000,2000,4000.",
         default=USUAL_SIZES, metavar="SIZES",
     )  # fmt: skip
     objective: list[str] | None = option(

@@ -426,38 +426,34 @@ def _plain(values: NDArray[np.float64]) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
 
 
-def checked_sizes(sizes: str | Iterable[int]) -> tuple[int, ...] | range:
-    """Return sizes in ascending order, or the first and last of a range, from numbers or their text.
+def checked_sizes(sizes: str | Iterable[int]) -> tuple[tuple[int, ...], int]:
+    """Return sizes in ascending order; or the ends of a range and how many sizes it has, which is 0 for no range.
 
-    >>> checked_sizes("1000..64000")
-    range(1000, 64001)
-    >>> checked_sizes("2000,1000"), checked_sizes([8, 8, 4])
-    ((1000, 2000), (4, 8))
+    >>> checked_sizes("1000..64000"), checked_sizes("1000..64000:20"), checked_sizes("2000,1000")
+    (((1000, 64000), 10), ((1000, 64000), 20), ((1000, 2000), 0))
     """
-    given = sizes.replace(" ", "") if isinstance(sizes, str) else sizes
+    number = 0
     try:
-        if isinstance(given, str):
-            first, dots, last = given.partition("..")
-            found = [int(each) for each in ((first, last) if dots else given.split(","))]
-            if dots and 0 < found[0] < found[1]:
-                return range(found[0], found[1] + 1)
-            is_right = not dots
+        if isinstance(sizes, str) and ".." in sizes:
+            ends, _, wanted = sizes.partition(":")
+            found = [int(each) for each in ends.split("..")]
+            number = int(wanted or NUMBER_OF_SIZES)
         else:
-            found, is_right = [operator.index(each) for each in given], True
+            given = map(int, sizes.split(",")) if isinstance(sizes, str) else map(operator.index, sizes)
+            found = [*given]
     except (TypeError, ValueError):
-        found, is_right = [], False
-    if not found or min(found) < 1 or not is_right:
-        what = "Invalid sizes: {value}"
-        raise StudioError(
-            what, "Use two sizes like 1000..64000, or several like 1000,2000,4000.", value=str(sizes)[:50]
-        )
-    return tuple(sorted({*found}))
+        found = []
+    is_range = not number or (number > 1 and len(found) == 2 and found[0] < found[1])
+    if not found or min(found) < 1 or not is_range:
+        what, advice = "Invalid sizes: {value}", "Use two ends like 1000..64000, or sizes like 1000,2000,4000."
+        raise StudioError(what, advice, value=str(sizes)[:50])
+    return tuple(sorted({*found})), number
 
 
-def spaced_sizes(first: int, last: int, number: int = NUMBER_OF_SIZES) -> tuple[int, ...]:
+def spaced_sizes(first: int, last: int, number: int) -> tuple[int, ...]:
     """Return sizes from the first to the last, about evenly spaced on a logarithmic scale, rounded to two digits.
 
-    >>> spaced_sizes(1000, 64000)
+    >>> spaced_sizes(1000, 64000, 10)
     (1000, 1600, 2500, 4000, 6400, 10000, 16000, 25000, 40000, 64000)
     """
     places = np.geomspace(first, last, number)[1:-1].tolist()

@@ -115,8 +115,8 @@ def sweep(
         What to compare: objectives, trainers of other libraries as for :func:`~wordpiece_studio.train_library`, or both
         with settings of their own, by name. SentencePiece is given lines, and finds words itself.
     sizes
-        The sizes of the vocabularies: all of them, or two ends like ``"1000..64000"``, between which ten sizes are
-        measured as far as all trainings reach; of a small corpus, which ends before, all that there are.
+        The sizes of the vocabularies: all of them, or two ends like ``"1000..64000"``, between which ten sizes (or 20
+        with ``"1000..64000:20"``) are measured as far as all trainings reach; of a corpus that ends before, all sizes.
     config
         The other settings, for methods that have none.
     folds
@@ -140,7 +140,7 @@ def sweep(
     >>> found.sizes, found.mean("count", "tokens_per_word").tolist()
     ((15, 20), [1.75, 1.0])
     """
-    wanted = checked_sizes(sizes)
+    wanted, number = checked_sizes(sizes)
     if not isinstance(methods, Mapping):
         methods = {name: _method(name, config or TrainingConfig()) for name in methods}
     if not methods:
@@ -179,7 +179,7 @@ def sweep(
     for name, fold, lines in pairs:
         watch.note(f"Training {name}", len(trained), len(pairs))
         trained.append(_trained(methods[name], fold.rest, lines, wanted[-1], watch))
-    chosen = _common_sizes(wanted, trained)
+    chosen = _common_sizes(wanted, number, trained)
     measured: list[list[SizeFigures | None]] = []
     for (name, fold, lines), each in zip(pairs, trained, strict=True):
         measured.append([])
@@ -212,12 +212,12 @@ def _lines(texts: Sequence[str], files: Sequence[CorpusFile], block: Fold, is_he
             yield from piece.text.removesuffix("\n").split("\n")
 
 
-def _common_sizes(wanted: Sequence[int], trained: Sequence[VocabularySizes]) -> tuple[int, ...]:
+def _common_sizes(wanted: Sequence[int], number: int, trained: Sequence[VocabularySizes]) -> tuple[int, ...]:
     first, last = max(each.first for each in trained), min(each.last for each in trained)
-    if isinstance(wanted, range):
+    if number:
         if wanted[0] < last:  # else the corpus is small, and all its sizes are measured
             first, last = max(first, wanted[0]), min(last, wanted[-1])
-        chosen = spaced_sizes(first, last) if first < last else ()
+        chosen = spaced_sizes(first, last, number) if first < last else ()
     else:
         chosen = tuple(size for size in wanted if first <= size <= last)
     if not chosen:

@@ -21,6 +21,7 @@ from wordpiece_studio.session.kernel_warmup import warm_up
 from wordpiece_studio.session.live_text import LiveChanges
 from wordpiece_studio.session.prediction import Prediction
 from wordpiece_studio.session.runs import Comparison, Runs
+from wordpiece_studio.session.size_sweep import SizeSweep
 from wordpiece_studio.session.step_marks import Player, StepMarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import TokenUsage
@@ -75,6 +76,7 @@ class Session(QObject):
         self.library_job = Task(trained_by_library, "The library cannot train on this corpus", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
+        self.sizes = SizeSweep(self.model, self.runs, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)
         self.changes = LiveChanges(self)
         self.warm_up = Task(warm_up, "The fast engine cannot be loaded", self)

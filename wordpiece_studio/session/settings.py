@@ -62,8 +62,8 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     window_size: tuple[_Size, _Size] | None = None  # Qt makes it far too small if the screen is smaller now
     history_columns: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=100)] = ()
     gestures: _Names = ()  # what the user has done once, so that no hint about it is needed
-    layout: Literal["teach", "engineer", "demo", "compare"] = "teach"
-    layouts: dict[Literal["teach", "engineer", "demo", "compare"], SavedLayout] = {}
+    layout: Literal["teach", "engineer", "demo", "compare", "sizes"] = "teach"
+    layouts: dict[Literal["teach", "engineer", "demo", "compare", "sizes"], SavedLayout] = {}
     lessons: dict[_Name, _Count] = {}  # the page at which each was left, from 0
     finished_lessons: _Names = ()
     recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()

@@ -101,7 +101,7 @@ class MainWindow(Workspace):
                  Menu(tr("Open &recent"), "open_recent", shows_tips=True), Menu(tr("Sam&ple corpora"), "open_sample")],
                 "project: save_project save_project_as",
                 "edit-corpus: add_files add_folder locate_files save_corpus",
-                "export: save_vocabulary export-history: export_history compare: export_comparison "
+                "export: save_vocabulary export_size export-history: export_history compare: export_comparison "
                 "read-charts: save_chart",
                 "restore: quit",
             ),
@@ -121,7 +121,7 @@ class MainWindow(Workspace):
                 ["runs:", Menu(
                     tr("&Runs"),
                     "next_run previous_run",
-                    "keep_run rename_run bring_text_back close_run",
+                    "keep_run run_of_size rename_run bring_text_back close_run",
                     "compare: compare_runs which-is-better: figures compare: word_differences vocabulary_overlap "
                     "divergences",
                     "runs: show_run",

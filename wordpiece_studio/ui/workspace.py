@@ -15,6 +15,7 @@ from wordpiece_studio.ui.actions import Actions, tr
 from wordpiece_studio.ui.lesson_strip import LessonStrip
 from wordpiece_studio.ui.messages import Messages, Notices, reported
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.charts.sizes_pane import SizesPane
 from wordpiece_studio.ui.panes.code_pane import CodePane
 from wordpiece_studio.ui.panes.comparison.comparison_pane import ComparisonPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
@@ -48,6 +49,7 @@ PANES = {
     "code": (tr("Code"), "read-code"),
     "vocabulary": (tr("Vocabulary"), "search-vocabulary"),
     "charts": (tr("Charts"), "read-charts"),
+    "sizes": (tr("Sizes"), "which-size"),
     "comparison": (tr("Comparison"), "compare"),
     "tokenization": (tr("Live tokenization"), "watch-text"),
     "timeline": (tr("Timeline"), "go-to-step"),
@@ -125,6 +127,7 @@ class Workspace(QMainWindow):
         self.vocabulary_pane = VocabularyPane(model, usage, theme, self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, theme, self)
         self.charts_pane = ChartsPane(session, theme, self)
+        self.sizes_pane = SizesPane(session, self.actions_, theme, self)
         self.comparison_pane = ComparisonPane(session, self.actions_, theme, self)
         self.timeline_pane = TimelinePane(session, self.actions_, theme, self)
         self.run_strip.owner_changed.connect(self.corpus_pane.words_tab.owner.show_text)

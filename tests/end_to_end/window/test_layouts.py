@@ -18,6 +18,7 @@ _SEEN = {
     "Ctrl+2": {"corpus", "token details", "history", "charts", "tokenization", "timeline"},
     "Ctrl+3": {"scoreboard", "tokenization", "timeline"},
     "Ctrl+4": {"comparison"},
+    "Ctrl+5": {"sizes", "tokenization"},
 }
 
 
@@ -28,7 +29,7 @@ def seen(driver: Driver) -> set[str]:
         "corpus": window.corpus_pane, "token details": window.token_details_pane, "scoreboard": window.scoreboard_pane,
         "history": window.history_pane, "vocabulary": window.vocabulary_pane, "charts": window.charts_pane,
         "tokenization": window.tokenization_pane, "timeline": window.timeline_pane,
-        "comparison": window.comparison_pane,
+        "comparison": window.comparison_pane, "sizes": window.sizes_pane,
     }  # fmt: skip
     return {name for name, pane in panes.items() if not pane.visibleRegion().isEmpty()}
 

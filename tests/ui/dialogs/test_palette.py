@@ -175,7 +175,7 @@ def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette
 
 def test_words_that_people_use_are_found_and_tab_stays_in_the_field(palette: Palette) -> None:
     wanted = {
-        "layout": {"Teaching", "Engineering", "Presenting", "Comparing"},
+        "layout": {"Teaching", "Engineering", "Presenting", "Comparing", "Sizes"},
         "zoom": {"Larger text", "Smaller text"},
         "exit": {"Quit"},
     }

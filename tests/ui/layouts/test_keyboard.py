@@ -56,7 +56,7 @@ def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio) -> 
         seen = [panel.objectName() for panel in window.docks.panels.values() if panel.isVisible()]
         wanted = [panel.objectName() for panel in window.docks.parts() if panel in window.docks.panels.values()]
         parts = [*(["bar"] if window.bar.isVisible() else []), *(part for part in wanted if part in seen)]
-        assert parts[-1] == ("comparison" if name == "compare" else "timeline")
+        assert parts[-1] == ({"compare": "comparison", "sizes": "tokenization"}.get(name, "timeline"))
         assert order == [parts[-1], *parts[:-1]]  # it began in the last one
 
 

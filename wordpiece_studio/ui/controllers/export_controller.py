@@ -151,6 +151,15 @@ class VocabularyExport(Controller):
         dialog.open()
         self._inspecting.run(project, dialog.step)
 
+    @command(
+        tr("Export at this si&ze…"), tr("Export the vocabulary as it is at the current step"),
+        when=lambda self: self._model.step > 0 and not self.exporting.is_running,
+    )  # fmt: skip
+    def export_size(self) -> None:
+        self.save_vocabulary()
+        if self.dialog is not None:
+            self.dialog.choose_step(self._model.step)
+
     def write_library_run(self, project: Project, place: str) -> None:
         if project.run is not None:
             self._write(Export("library", Path(place)), project, project.run.merge_count, may_replace=True)

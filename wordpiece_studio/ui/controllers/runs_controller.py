@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,16 @@ class RunsController(Controller):
     @command(tr("&Close this run"), tr("Close the current run; Undo brings it back"), "Ctrl+W", when=_has_run)
     def close_run(self) -> None:
         self._runs.close(self._shown)
+
+    @command(
+        tr("Make a run of this si&ze"), tr("Train a run that ends at the current step, with the settings of this one"),
+        when=lambda self: 0 < self._model.step < self._model.merge_count and self._actions.train.isEnabled(),
+    )  # fmt: skip
+    def run_of_size(self) -> None:
+        run, size = self._shown, self._shown.history.vocabulary_size(self._model.step)
+        self._runs.keep(run)
+        self._session.settings.set_config(replace(run.config, vocab_size=size, max_merges=None))
+        self._actions.train.trigger()
 
     @property
     def _shown(self) -> Run:

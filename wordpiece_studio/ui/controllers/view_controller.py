@@ -201,6 +201,8 @@ class ViewController(Controller):
         yield MenuChoice("demo", tr("Prese&nting"), tip, "Ctrl+3")
         tip = tr("Layout for comparing: metrics, splits, vocabularies and merges of runs")
         yield MenuChoice("compare", tr("&Comparing"), tip, "Ctrl+4")
+        tip = tr("Layout for choosing a size: drag it, and see its metrics and the live text")
+        yield MenuChoice("sizes", tr("Si&zes"), tip, "Ctrl+5")
 
     @command(choices=_layouts, checked=lambda self, name: self._settings.values.layout == name)
     def choose_layout(self, name: LayoutName) -> None:

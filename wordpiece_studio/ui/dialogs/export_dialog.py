@@ -471,6 +471,9 @@ class ExportDialog(QuestionDialog):
 
     # -- what is chosen
 
+    def choose_step(self, step: int) -> None:
+        self._steps.button(step).setChecked(True)
+
     @property
     def step(self) -> int:
         return self._steps.checkedId()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.ui.widgets.pane import Panel
 
-LayoutName = Literal["teach", "engineer", "demo", "compare"]
+LayoutName = Literal["teach", "engineer", "demo", "compare", "sizes"]
 
 _LOW_LINES = 40  # of text: in a lower area the token details lie behind the corpus
 _NARROW_LINES = 62  # of text: in an area less wide than so many are high, the corpus gives way to a tab
@@ -94,37 +94,45 @@ def demo_text_size(height: int) -> int:
     return max(100, min(fitting, _MOST_DEMO_TEXT))
 
 
-_TABLES = ("history", "code", "vocabulary", "charts", "comparison")
+_TABLES = ("history", "code", "vocabulary", "charts", "sizes", "comparison")
 _TOKENIZATION = Column((("tokenization",),), 0.325, 330)
 _LEFT = Column((("corpus",), ("token_details",)), 0.22, 235, upper=0.72)
 _LOW_LEFT = Column((("corpus", "token_details"),), 0.22, 235)
 _NARROW_RIGHT = Column((("tokenization", "corpus", "token_details"),), 0.43, 330)
 _MIDDLE = Column((("scoreboard",), _TABLES), upper=0.6, lower_lines=12)
 _LOW_MIDDLE = Column(_MIDDLE.groups, upper=0.57, lower_lines=12)
-_WORK = Column((("history", "code", "vocabulary", "scoreboard"), ("charts", "comparison")), upper=0.55)
+_WORK = Column((("history", "code", "vocabulary", "scoreboard"), ("charts", "sizes", "comparison")), upper=0.55)
 _LOW_WORK = Column(_WORK.groups, upper=0.5)
 
 TEACH = Layout(
-    "teach", 4, (_LEFT, _MIDDLE, _TOKENIZATION), low=(_LOW_LEFT, _LOW_MIDDLE, _TOKENIZATION),
-    narrow=(_LOW_MIDDLE, _NARROW_RIGHT), closed=frozenset(("comparison",)),
+    "teach", 5, (_LEFT, _MIDDLE, _TOKENIZATION), low=(_LOW_LEFT, _LOW_MIDDLE, _TOKENIZATION),
+    narrow=(_LOW_MIDDLE, _NARROW_RIGHT), closed=frozenset(("sizes", "comparison")),
 )  # fmt: skip
 ENGINEER = Layout(
-    "engineer", 4, (_LEFT, _WORK, _TOKENIZATION), low=(_LOW_LEFT, _LOW_WORK, _TOKENIZATION),
-    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.15, has_tools=True, closed=frozenset(("code", "comparison")),
+    "engineer", 5, (_LEFT, _WORK, _TOKENIZATION), low=(_LOW_LEFT, _LOW_WORK, _TOKENIZATION),
+    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.15, has_tools=True,
+    closed=frozenset(("code", "sizes", "comparison")),
 )  # fmt: skip
 DEMO = Layout(
-    "demo", 3,
+    "demo", 4,
     (Column((("scoreboard", *_TABLES),)), Column((("tokenization", "token_details", "corpus"),), 0.44, 330)),
     closed=frozenset(("corpus", "token_details", *_TABLES)), has_bar=False,
 )  # fmt: skip
 _BESIDE_COMPARISON = (
     "tokenization", "corpus", "token_details", "scoreboard", "history", "code", "vocabulary", "charts",
+    "sizes",
 )  # fmt: skip
 COMPARE = Layout(
-    "compare", 2, (Column((("comparison", *_BESIDE_COMPARISON),)),),
+    "compare", 3, (Column((("comparison", *_BESIDE_COMPARISON),)),),
     closed=frozenset((*_BESIDE_COMPARISON, "timeline")),
 )  # fmt: skip
-LAYOUTS: dict[LayoutName, Layout] = {"teach": TEACH, "engineer": ENGINEER, "demo": DEMO, "compare": COMPARE}
+_BESIDE_SIZES = "scoreboard", "history", "code", "vocabulary", "charts", "comparison"
+SIZES = Layout(
+    "sizes", 1,
+    (Column((("sizes", *_BESIDE_SIZES),)), Column((("tokenization", "token_details", "corpus"),), 0.325, 330)),
+    closed=frozenset((*_BESIDE_SIZES, "token_details", "corpus", "timeline")),
+)  # fmt: skip
+LAYOUTS: dict[LayoutName, Layout] = {each.name: each for each in (TEACH, ENGINEER, DEMO, COMPARE, SIZES)}
 
 _WIDE_LEFT_PART = 0.295  # of the width
 _GAP = 8

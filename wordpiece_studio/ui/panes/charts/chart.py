@@ -30,7 +30,7 @@ Ticks = list[tuple[float, str]]  # (position on the axis, text) in ascending ord
 
 
 class Stroke(NamedTuple):
-    """How a line is drawn: the name of a color of the theme, and its width in pixels."""
+    """How a line is drawn: the name of a color of the theme, or ``#rrggbb``, and its width in pixels."""
 
     color: str
     width: float = 1.0
@@ -40,6 +40,13 @@ class Stroke(NamedTuple):
 class Line(NamedTuple):
     curve: Curve
     stroke: Stroke
+
+
+class Band(NamedTuple):
+    """What lies within a closed line; colors have ``#aarrggbb``."""
+
+    curve: Curve
+    color: str
 
 
 class Dots(NamedTuple):
@@ -77,7 +84,7 @@ class Label(NamedTuple):
     color: str
 
 
-Shape = Line | Dots | Bars | Rule | Label
+Shape = Line | Band | Dots | Bars | Rule | Label
 BAR_WIDTH = 0.8
 
 

@@ -16,7 +16,19 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QImageWriter, QMouseEve
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.charts.chart import BAR_WIDTH, Axis, Bars, Dots, Drawing, Label, Line, Room, Rule, Stroke
+from wordpiece_studio.ui.panes.charts.chart import (
+    BAR_WIDTH,
+    Axis,
+    Band,
+    Bars,
+    Dots,
+    Drawing,
+    Label,
+    Line,
+    Room,
+    Rule,
+    Stroke,
+)
 from wordpiece_studio.ui.widgets.fields import is_alone, keep_keys
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import FittingLabel, plain_label, set_plain_text, set_plain_tooltip, shown
@@ -42,7 +54,7 @@ _LEAST_LINES, _READOUT_LINES = 4, 6
 _LONG = 200
 _MARKS = 100  # how high marks lie above shapes
 # How many of a shape's fields are data; the others say how it looks.
-_DATA = {Line: 1, Dots: 2, Bars: 3, Rule: 1, Label: 5}
+_DATA = {Line: 1, Band: 1, Dots: 2, Bars: 3, Rule: 1, Label: 5}
 
 
 class _Layer:
@@ -78,6 +90,8 @@ class _Layer:
         match shape:
             case Line():
                 return graph.PlotCurveItem(pen=pen(shape.stroke))
+            case Band():
+                return graph.PlotCurveItem(pen=None, brush=color(shape.color), fillLevel="enclosed")
             case Rule():
                 return graph.InfiniteLine(angle=90, pen=pen(shape.stroke))
             case Label():
@@ -99,6 +113,8 @@ def _move(item: Any, shape: Shape) -> None:
             item.setSegmentedLineMode("on" if is_long else "off")
             item.setVisible(len(x) > 1)  # a line of one point would be an empty path in an SVG file
             item.setData(x, y, connect="pairs" if is_columns else "all", antialias=not is_columns)
+        case Band((x, y, _)):
+            item.setData(x, y)
         case Dots(x, y):
             item.setData(x=x, y=y)
         case Bars(x, bottoms, heights):
@@ -185,7 +201,7 @@ class Plot(graph.GraphicsView):  # type: ignore[misc]
         self._arrange()
 
     def color(self, name: str) -> QColor:
-        return QColor(getattr(self._colors, name))
+        return QColor(name if name.startswith("#") else getattr(self._colors, name))
 
     def pen(self, stroke: Stroke | None) -> Any:
         """Return a pen for a line on the axes, as wide whatever their range; for None one that draws nothing."""
