@@ -58,6 +58,7 @@ _LIBRARY_RUNS: tuple[LibraryTrainer, ...] = (
     "sentencepiece-unigram",
 )
 _SIZES = {"english-26mb": (4000, 16_000), "course-hi": (1000, 4000)}
+_LEFT_OUT = ("tokens per line", "bytes per token", "Rényi of vocabulary", "vocabulary")  # of the tables of the help
 _USUAL_SIZES = 3000, 8000  # larger ones are beyond what the words of such short texts give
 Figures = dict[str, wps.TokenizerFigures]
 Lines = list[tuple[list[int], list[int | None]]]
@@ -184,7 +185,7 @@ def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, s
 def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
     """Print and return the figures of what is held out of a text, by size, for tokenizers trained on the rest."""
     text = text_of(path, 1 << 40)
-    rest, held_out = divided(text)
+    rest, _ = divided(text)
     counts = wps.count_texts([rest], normalizer)
     digest = hashlib.sha256(f"{versions()}\n{normalizer}\n{text}".encode()).hexdigest()[:16]
     stem = path.name.partition(".")[0]
@@ -194,9 +195,11 @@ def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
     for size in sizes:
         folder = kept / f"{stem}-{digest}" / str(size)
         named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_LIBRARY_RUNS)}
-        found = wps.evaluate(named, texts=[held_out])
+        found = wps.evaluate(named, texts=[text], is_held_out=True)
         tables.append({each.name: each for each in found.figures})
-        head, *rows = ([*row[:4], *row[5:]] for row in dict(found.tables())[""])  # without bytes a token
+        titles, *rows = dict(found.tables())[""]
+        shown = [place for place, title in enumerate(titles) if title not in _LEFT_OUT]
+        head, *rows = ([row[place] for place in shown] for row in (titles, *rows))
         if not lines:
             of = found.figures[0]
             held = f"{of.words:,} words held out, {of.bytes / of.characters:.3f} bytes per character"
