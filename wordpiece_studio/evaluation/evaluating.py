@@ -245,7 +245,7 @@ def _measured(
         if first.reading is not None:
             text, rest = source.counted(first.reading, watch)
             for name in alike:
-                beside = _Beside(named[name], has_gap=has_gap)
+                beside = Beside(named[name], has_gap=has_gap)
                 usage = _usage(name, named[name], text, watch, beside.see)
                 learned = None if rest is None else _usage(name, named[name], rest, watch)
                 found[name] = _Counted(usage, learned, beside.unknown_bits, beside.greedy, beside.fewest)
@@ -254,15 +254,15 @@ def _measured(
     return whole, {name: found[name] for name in named}
 
 
-class _Beside:
-    """What is found out about words beside the number of their tokens."""
+class Beside:
+    """What is found out about words while their tokens are counted: how unknown ones are spelled, and the fewest."""
 
-    def __init__(self, tokenizer: Encoder, *, has_gap: bool) -> None:
+    def __init__(self, tokenizer: Encoder, *, spelling: Spelling | None = None, has_gap: bool = False) -> None:
         self._tokenizer = tokenizer
         self._unknown = tokenizer.id_of(tokenizer.unk_token or "")
         has_gap = has_gap and isinstance(tokenizer, Tokenizer) and tokenizer.can_explain
         self._shortest = FewestTokens(tokenizer.vocabulary) if has_gap else None  # type: ignore[attr-defined]
-        self._spelling: Spelling | None = None
+        self._spelling = spelling
         self.unknown_bits = 0.0
         self.greedy = self.fewest = 0
 
@@ -330,27 +330,31 @@ def _counted_by_library(
     name: str, tokenizer: LibraryEncoder, source: TextInFiles | TextInWords, watch: Watch
 ) -> _Counted:
     note = partial(watch.note, f"Tokenizing by {name}")
-    beside = _Beside(tokenizer, has_gap=False)
+    beside = Beside(tokenizer)
 
-    def usage_of(read: Iterable[CountedWord], see: Callable[[EncodedWords], None] | None = None) -> Usage:
-        words: Counter[tuple[str, tuple[int, ...]]] = Counter()
-        for word, ids, count in read:
-            words[word, ids] += count
-        found, counts = [*words], np.fromiter(words.values(), np.int64, len(words))
-
-        def parts() -> Iterator[EncodedWords]:
-            for part in slices(len(found)):
-                encoded = encoded_words((ids for _, ids in found[part]), (), counts[part])
-                if see is not None:
-                    see(encoded._replace(words=[word for word, _ in found[part]]))
-                yield encoded
-
-        return usage_in(tokenizer, parts())
-
-    usage, learned = usage_of(source.counted_by(tokenizer, note), beside.see), None
+    usage, learned = usage_of_words(tokenizer, source.counted_by(tokenizer, note), beside.see), None
     if isinstance(source, TextInFiles) and source.rest is not None:
-        learned = usage_of(source.counted_by(tokenizer, note, is_rest=True))
+        learned = usage_of_words(tokenizer, source.counted_by(tokenizer, note, is_rest=True))
     return _Counted(usage, learned, beside.unknown_bits, 0, 0)
+
+
+def usage_of_words(
+    tokenizer: Encoder, read: Iterable[CountedWord], see: Callable[[EncodedWords], None] | None = None
+) -> Usage:
+    """Return the tokens of words that a library found, with their ids; `see` is shown the same."""
+    words: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    for word, ids, count in read:
+        words[word, ids] += count
+    found, counts = [*words], np.fromiter(words.values(), np.int64, len(words))
+
+    def parts() -> Iterator[EncodedWords]:
+        for part in slices(len(found)):
+            encoded = encoded_words((ids for _, ids in found[part]), (), counts[part])
+            if see is not None:
+                see(encoded._replace(words=[word for word, _ in found[part]]))
+            yield encoded
+
+    return usage_in(tokenizer, parts())
 
 
 def _learned(

@@ -10,28 +10,27 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.coding import ANY_CHARACTER_BITS, Spelling, code_bits
+from wordpiece_studio.evaluation.coding import code_bits
+from wordpiece_studio.evaluation.evaluating import Beside, spelling_of, usage_of_words
 from wordpiece_studio.evaluation.folds import Difference, difference
-from wordpiece_studio.evaluation.usage import EncodedWords, Usage, encoded_words, parts_encoded, usage_in
-from wordpiece_studio.system.arrays import slices
+from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.tokenizer.encoding import LibraryEncoder
-from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.coding import Spelling
     from wordpiece_studio.evaluation.held_out import DividedCorpus, Watch
+    from wordpiece_studio.evaluation.usage import Usage
     from wordpiece_studio.tokenizer.encoding import Encoder
 
 RuleName = Literal["description", "frequency", "doubling"]
@@ -52,7 +51,7 @@ class SizeFigures:
     tokens, unknown
         How many tokens the fold becomes, and how many of them are the unknown token.
     bits
-        How many bits these tokens take in the code that was learned, see `coded_bits`.
+        How many bits these tokens take in the code that was learned, see `evaluating`.
     vocabulary_bits
         How many bits it takes to spell the vocabulary, see `vocabulary_bits`.
     frequent
@@ -92,16 +91,6 @@ class SizeFigures:
         return self.frequent / self.pieces if self.pieces else 0.0
 
 
-def spelling_of(tokenizer: Encoder) -> Spelling:
-    """Return how the tokens of a vocabulary are spelled; those of a library are, with the marks that they have."""
-    if isinstance(tokenizer, Tokenizer):
-        found = tokenizer.vocabulary
-        special = (*found.special_tokens, *found.user_tokens)
-        return Spelling.of(found.tokens, special, found.continuing_subword_prefix, found.end_of_word_suffix or "")
-    special = tuple(getattr(tokenizer, "special_tokens", ())) or tuple(tokenizer.roles.values())
-    return Spelling.of(tokenizer.tokens, special, "", getattr(tokenizer, "end_of_word_suffix", ""))
-
-
 def size_figures(
     tokenizer: Encoder,
     fold: DividedCorpus,
@@ -116,20 +105,16 @@ def size_figures(
     """
     held, size = fold.held_out, len(tokenizer)
     spelling = spelling_of(tokenizer) if spelling is None else spelling
-    trained, _ = _usage(tokenizer, fold.rest, lines, watch)
-    judged, unknown_words = _usage(tokenizer, held.counts, lines, watch, is_held_out=True)
+    beside = Beside(tokenizer, spelling=spelling)
+    trained = _usage(tokenizer, fold.rest, lines, watch)
+    judged = _usage(tokenizer, held.counts, lines, watch, beside)
     frequencies, tokens = judged.frequencies.copy(), judged.tokens + held.special_tokens
     for token, count in held.spelled_out.items():
         if (token_id := tokenizer.id_of(token)) is not None:
             frequencies[token_id] += count
     unknown_id = tokenizer.id_of(tokenizer.unk_token or "")
     unknown = judged.unknown_occurrences if unknown_id is None else int(frequencies[unknown_id])
-    bits = code_bits(frequencies, trained.frequencies, size)
-    if isinstance(tokenizer, Tokenizer):  # an unknown word is spelled beside its token
-        words = [word for word, _ in unknown_words]
-        bits += spelling.bits_of_unknown(words, np.array([count for _, count in unknown_words], np.int64))
-    else:  # an unknown token stands for a character
-        bits += unknown * (ANY_CHARACTER_BITS + spelling.symbol_bits)
+    bits = code_bits(frequencies, trained.frequencies, size) + beside.unknown_bits
     is_piece = np.zeros(len(trained.frequencies), np.bool_)
     is_piece[:size] = spelling.lengths[:size] >= 0
     return SizeFigures(
@@ -144,31 +129,13 @@ def _usage(
     counts: WordCounts,
     lines: Callable[[bool], Iterable[str]],
     watch: Watch,
-    *,
-    is_held_out: bool = False,
-) -> tuple[Usage, list[tuple[str, int]]]:
-    """Return the tokens of words, and the words that are unknown, with their counts."""
-    unknown: list[tuple[str, int]] = []
-    unknown_id = tokenizer.id_of(tokenizer.unk_token or "")
-
-    def watched(parts: Iterable[EncodedWords]) -> Iterator[EncodedWords]:
-        for part in parts:
-            if watch.is_stopped():
-                raise CountingStopped
-            ids, ends, words, weights = part
-            is_one = np.diff(ends, prepend=0) == 1
-            is_one[is_one] = ids[ends[is_one] - 1] == (NO_ID if unknown_id is None else unknown_id)
-            unknown.extend((words[place], int(weights[place])) for place in np.flatnonzero(is_one).tolist())
-            yield part
-
+    beside: Beside | None = None,
+) -> Usage:
+    """Return the tokens of the rest of a corpus, or of what is held out, which `beside` is shown."""
+    see = None if beside is None else beside.see
     if isinstance(tokenizer, LibraryEncoder) and tokenizer.reading is None:
-        found: Counter[tuple[str, tuple[int, ...]]] = Counter()
-        for word, ids, count in tokenizer.count_words(lines(is_held_out)):
-            found[word, ids] += count
-        pairs, weights = [*found], np.fromiter(found.values(), np.int64, len(found))
-        parts = (encoded_words((ids for _, ids in pairs[part]), (), weights[part]) for part in slices(len(pairs)))
-        return usage_in(tokenizer, parts), unknown
-    return usage_in(tokenizer, watched(parts_encoded(tokenizer, counts))), unknown
+        return usage_of_words(tokenizer, tokenizer.count_words(lines(beside is not None)), see)
+    return count_usage(tokenizer, counts, watch.is_stopped, see=see)
 
 
 @dataclass(frozen=True, slots=True)

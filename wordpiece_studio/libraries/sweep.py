@@ -18,6 +18,7 @@ from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, load_kern
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.listing import listing
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.evaluating import spelling_of
 from wordpiece_studio.evaluation.held_out import (
     LAST_TENTH,
     NO_LINES,
@@ -36,7 +37,6 @@ from wordpiece_studio.evaluation.sizes import (
     checked_sizes,
     size_figures,
     spaced_sizes,
-    spelling_of,
 )
 from wordpiece_studio.libraries.library_training import (
     LibraryTrainer,
