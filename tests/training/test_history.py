@@ -439,3 +439,10 @@ def test_a_history_until_a_step_is_that_of_a_training_which_ended_there(objectiv
             until.extend(whole.part(index, index + 1))
         assert list(until) == list(whole)
         assert np.array_equal(until.places.boundary_steps, whole.places.boundary_steps)
+
+
+@pytest.mark.parametrize(("merges", "said"), [(0, "0 merges"), (1, "1 merge"), (2, "2 merges")])
+def test_one_merge_is_not_merges(merges: int, said: str) -> None:
+    run = wps.train({"hug": 10, "pug": 5}, wps.TrainingConfig(max_merges=merges))
+    assert repr(run.history) == f"<MergeHistory: {said} by likelihood>"
+    assert repr(run).startswith(f"<TrainingRun: {said} by likelihood")

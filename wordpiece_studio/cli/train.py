@@ -647,7 +647,9 @@ def _printed(result: Verification, place: str, seconds: float) -> str:
     outcome = f"all {compared} agree" if result.agrees else f"{differing} of {compared} differ"
     if not compared:
         outcome = "nothing could be compared"
-    learned = f"{result.tokens:,} tokens after {result.merges:,} merges, " if result.tokens else ""
+    learned = (
+        f"{number_of(result.tokens, 'token')} after {number_of(result.merges, 'merge')}, " if result.tokens else ""
+    )
     return "\n".join([*lines, f"{display_name(place)}: {outcome} ({learned}from {result.source}, in {seconds:.1f} s)"])
 
 

@@ -305,7 +305,7 @@ class MergeHistory(Sequence[Merge]):
         return isinstance(merge, Merge) and 0 < merge.step <= self._count and self[merge.step - 1] == merge
 
     def __repr__(self) -> str:
-        return f"<MergeHistory: {self._count:,} merges by {self.config.objective}>"
+        return f"<MergeHistory: {self._count:,} merge{'s' * (self._count != 1)} by {self.config.objective}>"
 
     def _repr_html_(self) -> str:
         first = self[:10]

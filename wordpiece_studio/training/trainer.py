@@ -348,7 +348,8 @@ class TrainingRun:
 
     def __repr__(self) -> str:
         size = self.history.vocabulary_size(len(self.history))
-        return f"<TrainingRun: {len(self.history):,} merges by {self.config.objective}, {size:,} tokens>"
+        merges = f"{len(self.history):,} merge{'s' * (len(self.history) != 1)}"
+        return f"<TrainingRun: {merges} by {self.config.objective}, {size:,} tokens>"
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -153,8 +153,10 @@ def test_the_numbers_of_the_introduction_are_those_of_the_sample() -> None:
         f"that is {value_text(float(ratio_of(first, total)))} times as often",
         f"next come {' and '.join(f'`{merge.left} {merge.right}`' for merge in merges[1:3])}",
         f"here after {len(merges)} merges", *(f"is {codes(tokenizer.encode(word).tokens)}" for word in
-        ("hugs", "bugs", "mug")),
+        ("hugs", "bugs", "mug", "gun")),
     ]  # fmt: skip
+    assert {"##g", "##u", "##n"} < {*symbols}  # gun has no new characters
+    assert "g" not in symbols
     for pair in (common, (first.left, first.right)):
         counts = pairs[pair], *map(symbols.__getitem__, pair)
         value = value_text(score(*counts, total))

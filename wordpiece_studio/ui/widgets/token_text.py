@@ -172,9 +172,12 @@ def rules_of(config: TrainingConfig) -> Iterator[TrainingRule]:
         ),
     }  # fmt: skip
     if config.base_merges:
-        merges = number_text(len(config.base_merges))
-        what = _tr("Continues after {0} merges"), _tr("The {0} merges of another run are replayed on the text first.")
-        yield TrainingRule("base_merges", None, *(text.format(merges) for text in what))
+        number = len(config.base_merges)
+        yield TrainingRule(
+            "base_merges", None, counted(number, "Continues after 1 merge", "Continues after {count} merges"),
+            counted(number, "The merge of another run is replayed on the text first.",
+                    "The {count} merges of another run are replayed on the text first."),
+        )  # fmt: skip
     for name, (text, tip) in words.items():
         for item in getattr(config, name):
             parts = item if isinstance(item, tuple) else (item,)
