@@ -47,3 +47,15 @@ def test_a_run_a_file_and_a_file_that_is_none(studio: Studio, tmp_path: Path) ->
     assert not dialog.rows.records
     dialog.close()
     assert controller.checking is None
+
+
+def test_the_window_ends_while_it_checks(studio: Studio) -> None:
+    window = studio.window
+    window.actions_.check_tokenizer.trigger()
+    dialog = window.vocabulary_controller.checking
+    assert dialog is not None
+    task = dialog.task
+    assert task.is_running
+    window.vocabulary_controller.close()
+    assert not task.is_running
+    assert window.vocabulary_controller.checking is None

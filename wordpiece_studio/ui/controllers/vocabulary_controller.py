@@ -53,3 +53,8 @@ class VocabularyController(Controller):
             adaptation.compared.connect(self._actions.figures.trigger)
             window.finished.connect(lambda: self.open.pop(kind).adaptation.deleteLater())
         self.open[kind].begin()
+
+    def close(self) -> None:
+        if self.checking is not None:
+            self.checking.close()
+        super().close()

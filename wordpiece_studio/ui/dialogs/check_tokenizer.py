@@ -25,7 +25,6 @@ from wordpiece_studio.ui.widgets.token_text import run_names, token_text
 if TYPE_CHECKING:
     from wordpiece_studio.evaluation.check import CheckReport, TokenizerCheck
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "CheckWindow")
@@ -89,7 +88,8 @@ class CheckWindow(ScreenDialog):
         session.runs.changed.connect(self._fill)
         self.size_to(130, 36)
         self._fill()
-        self._choose(session.runs.current)
+        self.tokenizer.setCurrentIndex(self.tokenizer.findData(session.runs.current))
+        self._check()
 
     def _fill(self) -> None:
         chosen = self.tokenizer.currentData()
@@ -103,10 +103,6 @@ class CheckWindow(ScreenDialog):
             )
         self.tokenizer.setCurrentIndex(self.tokenizer.findData(chosen))
 
-    def _choose(self, source: Run | str | None) -> None:
-        self.tokenizer.setCurrentIndex(self.tokenizer.findData(source))
-        self._check()
-
     def _ask_for_file(self) -> None:
         title = self.tr("Choose a tokenizer.json, vocab.txt, vocab.json or SentencePiece .model")
         ask_for_place(self, title, "files", lambda paths: self.open_file(paths[0]))
@@ -115,7 +111,8 @@ class CheckWindow(ScreenDialog):
         """Check the tokenizer in a file, with those beside it."""
         self._path = path
         self._fill()
-        self._choose(path)
+        self.tokenizer.setCurrentIndex(self.tokenizer.findData(path))
+        self._check()
 
     def _check(self) -> None:
         source, counts = self.tokenizer.currentData(), self._session.model.counts
