@@ -62,16 +62,15 @@ class LessonController(Controller):
         else:
             self.opening.run(path)
 
-    def open_first(self) -> None:
-        self.open_lesson(next(self._lessons()).value)
-
     def offer(self) -> None:
         """Offer the first lesson, at the first start."""
         known = self._settings.values.gestures
         if "lesson" not in known:
             self._window.remember(gestures=(*known, "lesson"))
             text = self.tr("Short lessons explain WordPiece, one merge at a time. They are under Help › Lessons.")
-            self._window.notices.lesson.show_message(text, action=self.tr("Start a lesson"), act=self.open_first)
+            self._window.notices.lesson.show_message(
+                text, action=self.tr("Start a lesson"), act=lambda: self.open_lesson(next(self._lessons()).value)
+            )
 
     def _begin(self, found: tuple[Lesson, Project]) -> None:
         lesson, project = found
@@ -163,21 +162,18 @@ class LessonController(Controller):
         self._window.tokenization_pane.ask_nothing()
         self._strip.hide()
         self._point_at("")
-        self._view.arrange(self._arranged)
+        self._view.arrange(*self._arranged)
         self._actions.refresh()
 
     # -- what is done and answered
 
-    @property
-    def _run(self) -> Run | None:
-        """The run that is asked about."""
-        asked, runs = self.page.question, self._session.runs
-        number = self.page.view.current if asked is None or asked.run is None else asked.run
-        return next((run for run in runs.all if run.number == number), runs.current)
-
-    def _solution(self, asked: Question) -> Solution | None:
-        run = self._run
-        return None if run is None else solution(asked, run, self.page.view.step)
+    def _solution(self, asked: Question) -> tuple[Run, Solution]:
+        """Return the answer by the run that is asked about."""
+        runs, number = self._session.runs, self.page.view.current if asked.run is None else asked.run
+        run = next((run for run in runs.all if run.number == number), runs.current)
+        if run is None:
+            raise StudioError("There is no run", "Train one.")
+        return run, solution(asked, run, self.page.view.step)
 
     @command(tr("&Check"), tr("Check what was answered or done"), when=_has_question)
     def lesson_check(self) -> None:
@@ -187,25 +183,23 @@ class LessonController(Controller):
             is_right, said = self._verdict(asked, self._strip.answer)
         except StudioError as error:  # of a run that the student trained
             is_right, said = False, str(error)
-        self._strip.say(" ".join(filter(None, (said, asked.because if is_right else ""))), is_right=is_right)
+        parts = (self.tr("Right."), said, asked.because) if is_right else (said,)
+        self._strip.say(" ".join(filter(None, parts)), is_right=is_right)
 
     def _verdict(self, asked: Question, answer: str) -> tuple[bool, str]:
+        """Return whether something is right or done, and why or why not."""
         if asked.kind in ("ask", "choose") and not answer:
             return False, self.tr("Type or choose an answer first.")
         if asked.kind == "choose":
             is_right = answer == asked.right
-            return is_right, self.tr("Right.") if is_right else self.tr("Not this one. Choose again.")
+            return is_right, "" if is_right else self.tr("Not this one. Choose again.")
         if asked.kind == "ask":
-            right, run = self._solution(asked), self._run
-            if right is None or run is None:
-                return False, self.tr("There is no run.")
+            run, right = self._solution(asked)
             if is_answer(answer, right):
-                return True, filled(self.tr("Right. {why}"), why=right.why)
+                return True, right.why
             return False, filled(self.tr("Not {answer}. {rule}"), answer=answer, rule=rule_of(asked, run))
-        is_right, present = self._done(asked)
-        if is_right:
-            return True, self.tr("Right.")
-        return False, " ".join(filter(None, (self.tr("Not done yet."), present)))
+        is_done, present = self._done(asked)
+        return is_done, "" if is_done else filled(self.tr("Not done yet. {present}"), present=present).strip()
 
     def _done(self, asked: Question) -> tuple[bool, str]:
         """Return whether something was done, and what is the case instead."""
@@ -213,12 +207,11 @@ class LessonController(Controller):
             prediction = self._session.prediction
             return prediction.is_revealed and prediction.is_right, prediction.sentence()
         if asked.kind == "trained":
-            wanted, run = getattr(TrainingConfig(**asked.settings), asked.name), self._session.runs.current
-            present = None if run is None else getattr(run.config, asked.name)
+            wanted, config = getattr(TrainingConfig(**asked.settings), asked.name), self._model.config
+            present = None if config is None else getattr(config, asked.name)
             text = self.tr("The current run has {name} {value}; train one with {wanted}.")
             said = filled(text, name=asked.name, value=str(present), wanted=str(wanted))
-            is_trained = self._model.state is TrainerState.FINISHED
-            return present == wanted and run is not None and is_trained, said
+            return present == wanted and self._model.state is TrainerState.FINISHED, said
         wanted, present = asked.settings[asked.name], getattr(self._session.view(), asked.name)
         if asked.name == "step":
             text = self.tr("The current step is {step}; go to step {wanted}.")
@@ -226,19 +219,19 @@ class LessonController(Controller):
             return present == wanted, filled(text, step=present, wanted=wanted)
         if asked.name == "live_text":
             text = self.tr("Type “{text}” in the live tokenization.")
-            return " ".join(present.split()) == " ".join(wanted.split()), filled(text, text=wanted)
+            return present.split() == wanted.split(), filled(text, text=wanted)
         return present == wanted, self.page.text
 
     @command(tr("&Show me"), tr("Let it be done or answered for you, with the reason"), when=_has_question)
     def lesson_show(self) -> None:
-        asked, said = self.page.question, ""
+        asked, said, prediction = self.page.question, "", self._session.prediction
         assert asked is not None
-        if asked.kind == "ask" and (right := self._solution(asked)) is not None:
-            self._strip.set_answer(right.text)
-            said = right.why
-        elif asked.kind == "choose":
-            self._strip.set_answer(asked.right)
-            said = asked.right
+        if asked.kind in ("ask", "choose"):
+            try:
+                answer, said = (asked.right, asked.right) if asked.choices else self._solution(asked)[1][1:]
+                self._strip.set_answer(answer)
+            except StudioError as error:
+                said = str(error)
         elif asked.kind == "view":
             self._show_view(self.page.solved)
             said = self.tr("Done for you.")
@@ -246,8 +239,7 @@ class LessonController(Controller):
             self._session.settings.choose(**asked.settings)
             self._actions.train.trigger()
             said = self.tr("A run with this setting is trained.")
-        elif asked.kind == "predict" and (merge := self._model.hidden_merge) is not None:
-            prediction = self._session.prediction
+        elif (merge := self._model.hidden_merge) is not None:
             prediction.choose((merge.left, merge.right))
             prediction.reveal()
             said = prediction.sentence()

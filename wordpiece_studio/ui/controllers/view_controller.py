@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence
@@ -42,12 +42,6 @@ _USUAL_SIZE = QSize(1440, 900)
 _FRAME_KNOWN_MS = (0, 60, 400)  # when to check, after the window is shown, that it lies on its screen with its frame
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 _KEYS = QKeySequence.StandardKey
-
-
-class Arrangement(NamedTuple):
-    layout: LayoutName
-    layouts: dict[LayoutName, SavedLayout]
-    filling: str
 
 
 class ViewController(Controller):
@@ -223,20 +217,20 @@ class ViewController(Controller):
         if layouts != self._settings.values.layouts:
             self._window.remember(layouts=layouts)
 
-    def arrangement(self) -> Arrangement:
-        """Return how all panes are arranged now, in this and the other layouts; see `arrange`."""
+    def arrangement(self) -> tuple[LayoutName, dict[LayoutName, SavedLayout], str]:
+        """Return the layout, the user's changes to all layouts, and which pane is maximized; see `arrange`."""
         self._remember_layout()
         values = self._settings.values
-        return Arrangement(values.layout, values.layouts, self._docks.filling)
+        return values.layout, values.layouts, self._docks.filling
 
-    def arrange(self, arrangement: Arrangement) -> None:
+    def arrange(self, layout: LayoutName, layouts: dict[LayoutName, SavedLayout], filling: str) -> None:
         was_demo = self._settings.values.layout == "demo"
         self._hold_frame()
-        self._window.remember(layout=arrangement.layout, layouts=arrangement.layouts)
+        self._window.remember(layout=layout, layouts=layouts)
         self._take_layout()
-        if arrangement.filling:
-            self._docks.fill(arrangement.filling)
-        if was_demo != (arrangement.layout == "demo"):
+        if filling:
+            self._docks.fill(filling)
+        if was_demo != (layout == "demo"):
             self._set_full_screen(not was_demo)
 
     def _take_layout(self) -> None:
