@@ -155,9 +155,13 @@ def test_the_numbers_in_their_texts_are_those_of_the_reference() -> None:
 
     page = Reference(opened("course-exercises")[1][0])
     after = count_symbols(page.corpus(3))
-    assert f"##u, which still occurs {after['##u']} times" in said("course-exercises")
+    left = count_pairs(page.corpus(3))
+    n, product = left["p", "##u"], after["p"] * after["##u"]
+    assert f"There are {n} p ##u, but only {left['hu', '##gs']} hu ##gs." in said("course-exercises")
+    assert f"It still occurs {after['##u']} times, so p ##u has only" in said("course-exercises")
+    assert f"{n}/({after['p']} × {after['##u']}) = {Fraction(n, product)}." in said("course-exercises")
     assert all("##u" in pair for pair in page.values(3) if pair != ("hu", "##gs"))
-    assert max(count_pairs(page.corpus(3)).items(), key=lambda each: each[1])[0] == ("p", "##u")
+    assert max(left, key=left.__getitem__) == ("p", "##u")
     assert page.merges[:3] == [("##g", "##s"), ("h", "##u"), ("hu", "##g")]
 
     words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
