@@ -11,6 +11,7 @@ import pytest
 
 from wordpiece_studio.session.lesson_questions import is_answer, open_lesson, solution
 from wordpiece_studio.storage.lesson import LAST_STEP, lesson_paths
+from wordpiece_studio.storage.project.contents import steps_of
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.training import reference
 from wordpiece_studio.training.reference import (
@@ -127,6 +128,18 @@ def test_the_answers_are_those_of_the_reference(path: Path) -> None:
             assert is_answer(answer, solution(question, runs[number], page.view.step)), (page.title, answer)
             asked += 1
     assert asked
+
+
+@pytest.mark.parametrize("path", lesson_paths(), ids=lambda path: path.stem)
+def test_the_settings_are_those_of_the_run_that_is_shown_first(path: Path) -> None:
+    lesson, project = open_lesson(path)
+    run = project.run
+    assert run is not None
+    assert (run.number, run.is_of_corpus) == (lesson.pages[0].view.current, True)
+    assert (project.settings.training, project.settings.normalizer) == (
+        run.config.to_dict(),
+        steps_of(run.counts)["normalizer"],
+    )
 
 
 def said(name: str) -> str:

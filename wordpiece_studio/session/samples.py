@@ -273,22 +273,23 @@ def sample_project(name: str) -> Project:
 
 def planned_project(title: str, corpus: str, planned: Sequence[RunPlan], view: View = _VIEW) -> Project:
     """Return a project with its runs, trained as if no one had asked for them, so that nothing is lost with them."""
-    runs = [_trained(run, number, corpus, planned[0], title) for number, run in enumerate(planned)]
+    shown = planned[view.current]
+    runs = [_trained(run, number, corpus, shown, title) for number, run in enumerate(planned)]
     tabs = tuple(
         RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(planned, runs, strict=True))
     )
-    settings = ProjectSettings(training=planned[0].config.to_dict(), **steps_of(runs[0].counts))
+    settings = ProjectSettings(training=shown.config.to_dict(), **steps_of(runs[view.current].counts))
     runs.sort(key=lambda run: run.number != view.current)  # the one that is shown comes first
     view = msgspec.structs.replace(view, tabs=tabs)
     return Project(settings=settings, corpus=ProjectCorpus(name=title, text=corpus), view=view, runs=tuple(runs))
 
 
-def _trained(run: RunPlan, number: int, corpus: str, first: RunPlan, title: str) -> Run:
+def _trained(run: RunPlan, number: int, corpus: str, shown: RunPlan, title: str) -> Run:
     text = run.text or corpus
     counts = _counted(text, run.normalizer, run.pre_tokenizer)
     trained = train(counts, run.config)
-    is_of_corpus = (text, run[2:4]) == (corpus, first[2:4])
+    is_of_corpus = (text, run[2:4]) == (corpus, shown[2:4])
     origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
     return Run(
         counts, run.config, trained.history, stop_reason=trained.stop_reason, origin=origin, is_of_corpus=is_of_corpus,
