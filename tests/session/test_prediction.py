@@ -92,6 +92,17 @@ def test_a_training_that_goes_on_is_not_shown(qtbot: QtBot, prediction: Predicti
     assert len(model.run.history) == 40
 
 
+def test_a_run_that_replaces_another_shows_the_same_step(qtbot: QtBot, prediction: Prediction) -> None:
+    """As the user types, while what is shown ends at the step."""
+    model = prediction._model
+    begin(qtbot, prediction)
+    with qtbot.waitSignal(model.run_reset):
+        model.replace(random_counts(2), TrainingConfig(max_merges=20))
+    assert (model.step, model.merge_count) == (1, 1)
+    assert model.run is not None
+    assert len(model.run.history) == 20
+
+
 def test_candidates_are_in_order_of_the_alphabet_until_one_is_revealed(qtbot: QtBot, prediction: Prediction) -> None:
     begin(qtbot, prediction)
     assert names(prediction) == ["##u ##g", "##u ##gs", "##u ##n", "b ##u", "h ##u", "p ##u"]

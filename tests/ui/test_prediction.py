@@ -50,8 +50,15 @@ def cells(studio: Studio, row: int) -> list[str]:
 
 
 def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
+    studio.window.actions_.bookmarks.trigger()  # it would list the notes of later steps
     begin(studio)
     window, pane = studio.window, studio.window.scoreboard_pane
+    assert window.step_controller.marks_window is not None
+    assert not window.step_controller.marks_window.isVisible()
+    window.activateWindow()
+    studio.wait(window.isActiveWindow)
+    assert not window.actions_.bookmarks.isEnabled()
+    assert not window.actions_.check_tokenizer.isEnabled()
     view, model, prediction = pane.prediction_view, window.model, window.session.prediction
     studio.wait(lambda: pane.title == "Which pair is merged next?")
     assert (model.step, model.merge_count) == (1, 1)

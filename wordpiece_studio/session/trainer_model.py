@@ -467,7 +467,8 @@ class TrainerModel(QObject):
             self.progress_changed.emit(self.progress)
             return
         run, seconds = found
-        wanted = self._missed if self._missed is not None else math.inf if self.is_at_head else self.step
+        follows = self.is_at_head and not self.hides_future
+        wanted = self._missed if self._missed is not None else math.inf if follows else self.step
         self._drop_candidates()
         run.origin = self._next_origin
         last = len(run.history)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.project_state import ProjectState
@@ -164,6 +164,10 @@ class Controller(QObject):
         self._document = window.session.document
         self._actions = window.actions_
         self._messages = window.messages
+
+    def why_hidden(self) -> str:
+        """Return why something is not shown that would tell what comes after the step; empty if it may be shown."""
+        return QCoreApplication.translate("Controller", "Prediction is on") if self._model.hides_future else ""
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end."""

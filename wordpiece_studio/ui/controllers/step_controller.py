@@ -42,6 +42,7 @@ class StepController(Controller):
         self._pane = window.timeline_pane
         self.marks_window: MarksDialog | None = None  # once it was opened
         model, player, marks = self._model, self._player, self._marks
+        model.run_reset.connect(lambda: self.marks_window.close() if model.hides_future and self.marks_window else None)
         player.halted.connect(self._on_player_halted)
         words = self.tr("A breakpoint was switched off. {why}")
         marks.watch.faulted.connect(lambda error: window.notices.training.show_message(words.format(why=error)))
@@ -86,11 +87,10 @@ class StepController(Controller):
     def _no_run(self) -> str:
         return "" if self._model.history is not None else self.tr("Nothing has been trained yet")
 
-    def _hidden(self) -> str:
-        return self.tr("Prediction is on") if self._model.hides_future else ""
-
     def _no_breakpoint(self) -> str:
-        return self._hidden() or self._no_run() or ("" if self._marks.watch.is_set else self.tr("No breakpoint is set"))
+        return (
+            self.why_hidden() or self._no_run() or ("" if self._marks.watch.is_set else self.tr("No breakpoint is set"))
+        )
 
     def _no_next_breakpoint(self) -> str:
         runs = self._player.is_running
@@ -152,7 +152,7 @@ class StepController(Controller):
         tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play",
         checked=lambda self: self._player.is_playing,
         unless=lambda self: (
-            self._hidden() or ("" if self._model.merge_count else self.tr("Nothing has been trained yet"))
+            self.why_hidden() or ("" if self._model.merge_count else self.tr("Nothing has been trained yet"))
         ),
     )  # fmt: skip
     def play(self) -> None:
@@ -268,7 +268,7 @@ class StepController(Controller):
 
     @command(
         tr("B&ookmarks and breakpoints…"), tr("List the bookmarked steps, and choose where playing and running stop"),
-        "Ctrl+B Ctrl+Shift+D", "bookmarks",
+        "Ctrl+B Ctrl+Shift+D", "bookmarks", unless=Controller.why_hidden,
     )  # fmt: skip
     def bookmarks(self) -> None:
         window = self._window

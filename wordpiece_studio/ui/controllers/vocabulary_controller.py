@@ -20,11 +20,12 @@ class VocabularyController(Controller):
         super().__init__(window)
         self.open: dict[Adapting, AdaptWindow] = {}
         self.checking: CheckWindow | None = None
-        self._actions.bind(self)
+        self._actions.bind(self, self._session.prediction.changed)
 
     @command(
         tr("Chec&k a tokenizer…"),
         tr("Check IDs, special tokens, unknown words, and tokens that no text can produce; of a run or of a file"),
+        unless=Controller.why_hidden,
     )
     def check_tokenizer(self) -> None:
         if self.checking is None:
@@ -35,6 +36,7 @@ class VocabularyController(Controller):
     @command(
         tr("E&xtend a vocabulary…"),
         tr("Find the tokens that a vocabulary lacks for a text, see what they gain, and add them"),
+        unless=Controller.why_hidden,
     )
     def extend_vocabulary(self) -> None:
         self._show("extend")
@@ -42,6 +44,7 @@ class VocabularyController(Controller):
     @command(
         tr("Prune a &vocabulary…"),
         tr("Find the tokens that a text does not use, see what removing them changes, and remove them"),
+        unless=Controller.why_hidden,
     )
     def prune_vocabulary(self) -> None:
         self._show("prune")

@@ -18,6 +18,7 @@ from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import counted
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
+from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_look, set_plain_text, tool_button, tooltip_text
@@ -194,6 +195,8 @@ class PredictionView(QWidget):
         self.sentence.setAccessibleName(said)
         if prediction.is_revealed:
             hint = _tr("Space: merge it")
+        elif self._model.state is TrainerState.TRAINING:
+            hint = _tr("Training is running.")
         elif not prediction.has_question:
             hint = _tr("The training ends here: there is no next merge.")
         elif prediction.exercise:
