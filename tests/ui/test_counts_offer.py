@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from wordpiece_studio.session.samples import first_sentence
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -111,3 +113,8 @@ def test_the_line_makes_nothing_scroll(studio: Studio) -> None:
         assert not bar.isVisible()
         window.session.document.set_text("hug")
         studio.wait(lambda: not window.corpus_pane.counts_offer.isVisible())
+
+
+def test_the_words_of_word_counts_are_offered_as_live_text_not_their_titles() -> None:
+    assert first_sentence(HUG) == "hug pug"
+    assert first_sentence("word\tcount\n") == ""

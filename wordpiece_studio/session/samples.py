@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.corpus.count_tables import entry_of, is_typed_counts
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.storage.lesson import RunPlan
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, Run, RunOrigin, steps_of
@@ -311,10 +312,14 @@ _LONGEST_SENTENCE = 100
 def first_sentence(text: str) -> str:
     """Return a short sentence from the beginning of `text` to try out, from a line of several words if there is one.
 
+    Of words with their counts, it is the first words.
+
     >>> first_sentence("Four words are here.")
     'Four words are here.'
     """
     lines = [line.strip() for line in text[:_SEARCHED].splitlines() if line.strip()]
+    if is_typed_counts(text):
+        lines = [" ".join(entry[0] for line in lines if (entry := entry_of(line)) is not None)]
     line = next((line for line in lines if len(line.split()) > 3), lines[0] if lines else "")
     if len(line) <= _LONGEST_SENTENCE:
         return line

@@ -195,6 +195,7 @@ def test_a_click_on_a_candidate_makes_it_the_selection_and_shows_its_words(bench
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.selection == Selection("pair", left="H", right="##u")
     assert pane.title == "H + ##u, a candidate for merge 12 of 25"
+    assert [item.text for item in pane.formula.items][:2] == ["Candidate", "H"]
     words = pane._words.words.records
     assert [(row.word, row.count) for row in words] == [("Hugging", 1)]
     assert words[0].before == tuple(bench.model.history.segmentation("Hugging", 11))

@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileRow, FileState
@@ -282,7 +283,8 @@ class CorpusController(Controller):
     def _lend_first_line(self) -> None:
         self._lends_first_line = self._lends_first_line and not self._own_live_text()
         if self._lends_first_line:
-            self._suggested_text = first_sentence(self._document.text.lstrip().partition("\n")[0])
+            text = self._document.text.lstrip()
+            self._suggested_text = first_sentence(text if is_typed_counts(text) else text.partition("\n")[0])
             self._window.tokenization_pane.set_text(self._suggested_text)
 
     def _own_live_text(self) -> str:

@@ -153,7 +153,13 @@ class FormulaPart(QWidget):
         """Show a pair as of `step`; `ties` is how many pairs shared the best value when it was chosen."""
         symbols, name = history.symbols_after(step), value_name(config.objective)
         formula = formula_of(config.objective, pair, symbols)
-        items = [FlowItem(name), FlowItem(pair.left, "chip"), FlowItem("+"), FlowItem(pair.right, "chip")]
+        is_lost = step < len(history) and (history[step].left, history[step].right) != (pair.left, pair.right)
+        items = [
+            FlowItem(_tr("Candidate") if is_lost else name),
+            FlowItem(pair.left, "chip"),
+            FlowItem("+"),
+            FlowItem(pair.right, "chip"),
+        ]
         items += [FlowItem("→"), FlowItem(pair.token, "chip")]
         whole = [FlowItem(f"= {part}", "value") for part in (formula.rule, formula.numbers, *formula.reduced) if part]
         numbers = [FlowItem(f"= {formula.numbers}", "value")] if formula.numbers else whole
