@@ -100,11 +100,11 @@ def test_the_description_length_is_that_by_hand(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(text, encoding="utf-8", newline="")
     for fold in (LAST_TENTH, Fold(0, 3), Fold(1, 3)):
         rest, judged = (part.splitlines() for part in divided(text, fold=fold))
-        words = [sum(len(line.split()) for line in part) for part in (rest, judged)]
+        held_out = divided(text, fold=fold)[1]
         run = wps.train(wps.count_texts(LINES[:5]), wps.TrainingConfig(vocab_size=40))
         given = {"run": run, "loaded": run.tokenizer()}
         found = wps.evaluate(given, tmp_path / "text.txt", is_held_out=True, fold=fold).figures
-        expected = by_hand(run.vocabulary.tokens, judged, rest, words[1] / sum(words))
+        expected = by_hand(run.vocabulary.tokens, judged, rest, len(held_out) / len(text))
         for each in found:
             assert each.unknown > 0
             measured = each.code_length, each.vocabulary_bits, each.description_length

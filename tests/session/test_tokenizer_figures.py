@@ -17,6 +17,7 @@ from wordpiece_studio.cli import run as run_command
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.cross_validation import Retraining, cross_validate
 from wordpiece_studio.evaluation.evaluating import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
@@ -283,7 +284,9 @@ def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
     request = FiguresRequest(rows, text)
     found = measured_now(request)
     named = {"A@3": run.tokenizer_at(3), "B@2": bpe_tokenizer(pairs.history, pairs.counts, 2)}
-    assert list(found.figures[""].values()) == list(evaluate(named, tmp_path / "text.txt").figures)
+    assert list(found.figures[""].values()) == list(
+        evaluate(named, tmp_path / "text.txt", with_greedy_gap=True).figures
+    )
     assert list(found.figures[""]) == list(rows[:2])
     assert "has no model" in str(found.errors[rows[2]])
     assert "no" in str(found.errors[rows[3]])
@@ -324,8 +327,17 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     assert {each.name: str(error)[:31] for each, error in found.errors.items()} == {
         "C@3": "It may have been trained on thi"
     }
-    expected = evaluate(named, texts=[TEXT], is_held_out=True).figures
+    expected = evaluate(named, texts=[TEXT], is_held_out=True, with_greedy_gap=True).figures
     assert [each.to_dict() for each in found.figures[""].values()] == [each.to_dict() for each in expected]
+    folded = measured_now(replace(request, where=FiguresText("folds")))
+    again = {
+        "A@20": Retraining(replace(config, vocab_size=size), (counts.normalizer, counts.pre_tokenizer)),
+        "B": library_run,
+    }
+    crossed = cross_validate(again, texts=[TEXT], with_greedy_gap=True).figures
+    assert [*folded.errors] == [*found.errors]
+    assert [replace(each, is_retrained=True) for each in folded.figures[""].values()] == [*crossed]
+    assert [len(each.folds) for each in crossed] == [10, 10]
     assert corpus_to_divide(runs[0]) is origin.corpus
     assert corpus_to_divide(runs[2]) is None
 
@@ -401,6 +413,8 @@ def test_an_opened_tokenizer_that_knows_the_held_out_text_is_not_measured(tmp_pa
     found = measured_now(request)
     assert [*found.figures[""]] == [rows[1]]
     assert "It was trained on this part too" in str(found.errors[rows[0]])
+    folded = measured_now(replace(request, where=FiguresText("folds")))
+    assert {*folded.errors} == {*rows}  # the rest too is held out in turn
 
 
 @pytest.mark.slow

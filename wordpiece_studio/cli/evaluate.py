@@ -98,7 +98,7 @@ class EvaluateCommand(CliCommand, FileOptions):
                 if known and manifest is not None and (found := _retraining_of(manifest)) is not None:
                     again[name] = found
                     del corpora[path]
-        warn(*_warnings(corpora, contents, is_held_out=self.held_out or self.folds is not None))
+        warn(*_warnings(corpora, contents, is_held_out=self.held_out))
         if self.held_out:
             texts = _divided_alike(texts, corpora, contents, is_each=self.each)
         boundaries = {}

@@ -134,8 +134,8 @@ def evaluate(
         for part, source in sources.items()
     }
     learned, coded_by = _learned(given, named, [found for _, found in measured.values()], Watch(None, should_stop))
-    judged = sum(text.words for text, _ in measured.values())
-    rest = sum(source.rest.words for source in sources.values() if source.rest is not None)
+    judged = max(sum(text.characters for text, _ in measured.values()), 1)
+    rest = sum(source.rest.characters for source in sources.values() if source.rest is not None)
     figures_of = partial(_figures, alpha=alpha, coded_by=coded_by, share=judged / (judged + rest))
     parts = {
         part: tuple(

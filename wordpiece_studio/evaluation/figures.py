@@ -62,7 +62,7 @@ class TokenizerFigures:
     lines
         How many lines the text has; 0 if unknown.
     share
-        The share of the words of all of the text that are measured on: 1 unless a part of it is held out.
+        The share of the characters of all of the text that are measured on: 1 unless a part of it is held out.
     greedy_gap
         The tokens of longest match divided by the fewest possible with the same vocabulary, in known words; None
         unless asked for, or if the tokenizer does not use longest match.
@@ -164,8 +164,8 @@ class TokenizerFigures:
         return found | {"folds": [each.to_dict() for each in self.folds]}
 
 
-def _kilobits(value: float) -> str:
-    return f"{value / 1000:,.{0 if value >= 100_000 else 1}f} kbit"
+def _kilobytes(bits: float) -> str:
+    return f"{bits / 8000:,.1f} kB"
 
 
 # Of a table: for each figure the title, and how it is written.
@@ -182,8 +182,8 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "renyi_efficiency": ("Rényi", "{:.4f}".format),
     "renyi_of_vocabulary": ("Rényi of vocabulary", "{:.4f}".format),
     "bits_per_character": ("bits per character", "{:.3f}".format),
-    "vocabulary_bits": ("vocabulary", _kilobits),
-    "description_length": ("description length", _kilobits),
+    "vocabulary_bits": ("vocabulary", _kilobytes),
+    "description_length": ("description length", _kilobytes),
     "greedy_gap": ("greedy gap", "{:.4f}".format),
     "parity": ("parity", "{:.3f}".format),
 }

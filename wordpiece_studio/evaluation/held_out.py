@@ -133,10 +133,13 @@ class DividedCorpus:
         What to train on.
     held_out
         What to judge by.
+    characters
+        How many code points the corpus has, white space included.
     """
 
     rest: WordCounts
     held_out: HeldOutText
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,7 @@ def divided_corpus(
     rest, held_out = count.result()
     if not rest or not held_out.counts:
         raise StudioError(TOO_FEW_LINES, HOLD_OUT_ADVICE)
-    return DividedCorpus(rest, held_out)
+    return DividedCorpus(rest, held_out, count.characters)
 
 
 def held_out_text(
@@ -320,7 +323,7 @@ class _PartsCount:
         self.pieces = pieces_of(given, files, splits_at_blanks=splits_at_blanks, report=self._report)
         self._size = size
         self._spelled_out: Counter[str] = Counter()
-        self._characters = self._bytes = self._lines = 0
+        self.characters = self._characters = self._bytes = self._lines = 0  # of all of it, and of what is held out
         self._ends_line = True
         self._is_held_out = False
         self._counter: WordCounter
@@ -334,6 +337,7 @@ class _PartsCount:
 
     def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
         self._check_stop()
+        self.characters += len(piece.text)
         if is_held_out != self._is_held_out:
             self._end_stretch()
             self._is_held_out = is_held_out
@@ -511,7 +515,7 @@ class TextInFiles:
         try:
             if self._fold is not None:
                 found = divided_corpus(self._listed, *steps, texts=self._texts, fold=self._fold, **options)
-                return found.held_out, HeldOutText(found.rest)
+                return found.held_out, HeldOutText(found.rest, characters=found.characters - found.held_out.characters)
             return held_out_text(self._listed, *steps, texts=self._texts, **options), None
         except StudioError as error:
             if self._name and error.what_template in (NO_WORDS, TOO_FEW_LINES):

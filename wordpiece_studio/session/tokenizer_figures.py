@@ -352,7 +352,7 @@ def _tokenizer(request: FiguresRequest, measured: Measured) -> Any:
     run, step, corpus = measured.run, measured.step, request.corpus
     if run is None:
         if corpus is not None:
-            _check_unseen(measured.path, corpus)
+            _check_unseen(measured.path, corpus, request.where.place)
         return partial(load_tokenizer, measured.path)
     of_library = run.library_run
     if corpus is not None and not request.is_trained_anew(measured):
@@ -379,15 +379,16 @@ def tokenizer_of(run: Run, step: int) -> Any:
     return Tokenizer(run.history.vocabulary(step), *steps)
 
 
-def _check_unseen(path: str, corpus: ProjectCorpus) -> None:
-    """Check that a tokenizer does not say that it was trained on what is held out of a corpus."""
+def _check_unseen(path: str, corpus: ProjectCorpus, place: Place) -> None:
+    """Check that a tokenizer does not say that it was trained on what is held out of a corpus, be it all in turn."""
     manifest = manifest_of_tokenizer(Path(path))
     if manifest is None or manifest.corpus is None or not manifest.corpus.files:
         return
     origin = [corpus.origin] if corpus.origin is not None and not corpus.is_edited else []
     digests = [file.sha256 for file in recorded_files(corpus.files or origin)]
     trained_on = [file.sha256 for file in manifest.corpus.files]
-    is_divided_alike = manifest.corpus.sha256_missing == HELD_OUT and trained_on == digests
+    is_of_rest = place == "held-out" and manifest.corpus.sha256_missing == HELD_OUT
+    is_divided_alike = is_of_rest and trained_on == digests
     if not is_divided_alike and {*digests} & {*trained_on} - {None}:
         what = "It was trained on this part too: its manifest names the corpus"
         raise StudioError(what, "Add what train --held-out-model writes, or measure on another text.")

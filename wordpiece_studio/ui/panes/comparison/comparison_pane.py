@@ -139,11 +139,11 @@ def figures_columns(has_parity: Callable[[], bool] = lambda: True) -> tuple[Tabl
             importance=13,
         ),
         _column(
-            "vocabulary_bits", _tr("Vocabulary\nbits"), _tr("The bits of the vocabulary itself, spelled in its "
+            "vocabulary_bits", _tr("Vocabulary\ncost"), _tr("What the vocabulary itself takes, spelled in its "
             "alphabet"), "description-length", importance=7,
         ),
         _column(
-            "description_length", _tr("Description\nlength"), _tr("The bits of all of the text and of the vocabulary "
+            "description_length", _tr("Description\nlength"), _tr("What all of the text and the vocabulary take "
             "together; lower is better"), "description-length", importance=12,
         ),
         _column(
