@@ -89,7 +89,8 @@ def _course_in_english() -> _Sample:
 
 def _hug() -> _Sample:
     return _Sample(
-        corpus=_read("hug.txt"), runs=(RunPlan("", _ALL, is_compared=False), _way_of_course(_ALL)),
+        corpus=_read("hug.txt"),
+        runs=(RunPlan(_tr("By the rule"), _ALL, is_compared=False), _way_of_course(_ALL)),
         text="hugs pug puns mug", step=1, notes={2: _mistake()},
     )  # fmt: skip
 
