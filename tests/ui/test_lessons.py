@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,8 +20,6 @@ from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.plain import entry_at
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.ui.conftest import Studio
     from wordpiece_studio.ui.controllers.lesson_controller import LessonController
 
@@ -346,3 +345,24 @@ def test_what_is_typed_where_no_answer_is_asked_for_changes_nothing(studio: Stud
     assert window.session.document.text == before
     QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
     assert window.model.step == 1
+
+
+def test_a_corpus_of_files_comes_back_counted_and_can_be_undone(studio: Studio, tmp_path: Path) -> None:
+    window, session = studio.window, studio.window.session
+    paths = [tmp_path / name for name in ("one.txt", "two.txt", "three.txt")]
+    for path in paths:
+        path.write_text(f"hugs and pugs of {path.stem}\n", encoding="utf-8")
+    window.actions_.train_as_you_type.trigger()  # off
+    studio.open(*paths[:2])
+    window.corpus_controller.add_paths(paths[2:])
+    studio.wait_opened()
+    studio.wait(lambda: len(session.document.files.rows) == 3 and session.counting.counts is not None)
+    before, words = window.project.capture(), session.counting.counts
+    begin(studio)
+    assert not session.document.is_files
+    window.actions_.lesson_leave.trigger()
+    studio.wait(lambda: session.counting.counts is not None)
+    assert content_of(window.project.capture()) == content_of(before)
+    assert session.counting.counts == words
+    window.actions_.undo.trigger()
+    assert [Path(row.file.path).name for row in session.document.files.rows] == ["one.txt", "two.txt"]
