@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import TokenizerFigures
 from wordpiece_studio.evaluation.sizes import SizeFigures, Sweep, checked_sizes, spaced_sizes
 from wordpiece_studio.evaluation.sweep_page import sweep_html
 
@@ -18,21 +19,25 @@ def fold(
     tokens: tuple[int, ...], bits: tuple[int, ...], frequent: tuple[int, ...] = (100, 96, 95, 94), add: int = 0
 ) -> tuple[SizeFigures, ...]:
     rows = zip(SIZES, tokens, bits, frequent, strict=True)
-    return tuple(
-        SizeFigures(size, 100, 1000, made + add, 0, coded + add, size * 8.0, often, 100)
-        for size, made, coded, often in rows
-    )
+    return tuple(SizeFigures(figures(size, made + add, coded + add), often / 100) for size, made, coded, often in rows)
+
+
+def figures(size: int, tokens: int, bits: int) -> TokenizerFigures:
+    return TokenizerFigures(
+        "", "WordPiece", size, words=100, own_words=100, whole_words=0, characters=1000, bytes=1000, tokens=tokens,
+        unknown=0, used=1, renyi_efficiency=1.0, code_length=bits, vocabulary_bits=size * 8.0, share=0.5,
+    )  # fmt: skip
 
 
 A = fold((200, 150, 144, 140), (90_000, 50_000, 45_000, 44_000))
 B = fold((200, 150, 144, 140), (90_000, 50_000, 45_000, 44_000), add=4)
-SWEEP = Sweep(SIZES, {"one": (A, B), "two": (B, A), "<b>": (A, A)}, 2000, ("bert-cased", "bert"))
+SWEEP = Sweep(SIZES, {"one": (A, B), "two": (B, A), "<b>": (A, A)}, ("bert-cased", "bert"))
 
 
 def test_the_rules() -> None:
     assert SWEEP.saved_by_doubling("<b>")[:3].tolist() == pytest.approx([0.25, 0.04, 1 - 140 / 144])
     # 90 + 8, 50 + 16, 45 + 32 and 44 + 64 thousand bits, the text twice as it is twice as long as a fold
-    assert (SWEEP.mean("<b>", "description_kilobytes") * 8).tolist() == [188, 116, 122, 152]
+    assert SWEEP.mean("<b>", "description_length").tolist() == [188_000, 116_000, 122_000, 152_000]
     assert {(each.rule, each.size, each.is_at_edge) for each in SWEEP.advice} == {
         ("description", 2000, False), ("frequency", 4000, False), ("doubling", 2000, False),
     }  # fmt: skip
@@ -41,7 +46,7 @@ def test_the_rules() -> None:
 
 def test_rules_that_hold_for_no_size_or_at_an_end() -> None:
     rows = fold((200, 100, 50, 25), (90_000, 80_000, 70_000, 10_000), frequent=(94, 90, 80, 70))
-    found = Sweep(SIZES, {"one": (rows,)}, 1000, ("none", "bert"))
+    found = Sweep(SIZES, {"one": (rows,)}, ("none", "bert"))
     assert [(each.size, each.is_at_edge) for each in found.advice] == [(8000, True), (None, False), (None, False)]
     said = " ".join(found.conclusions())
     assert "95% occur 100 times, none of these sizes" in said

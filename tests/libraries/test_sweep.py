@@ -52,7 +52,6 @@ def test_a_size_is_what_is_trained_at_that_size(name: str, objective: Objective,
     text = CORPORA[name]
     found = wps.sweep(texts=[text], methods=[objective], sizes="10..400", folds=2)
     assert len(found.sizes) >= 8
-    assert found.characters == len(text)
     for number in range(2):
         part = divided_corpus(texts=[text], fold=Fold(number, 2))
         for place, size in enumerate(found.sizes):
@@ -62,12 +61,13 @@ def test_a_size_is_what_is_trained_at_that_size(name: str, objective: Objective,
                 tokens_by_library(tmp_path / f"{number}-{size}", counts.words, counts.counts.tolist())
                 for counts in (part.held_out.counts, part.rest)
             )
-            figures = found.methods[objective][number][place]
-            assert figures.size == len(run.vocabulary) == size
+            measured = found.methods[objective][number][place]
+            figures = measured.figures
+            assert measured.size == len(run.vocabulary) == size
             assert (figures.tokens, figures.unknown) == (held.total(), held["[UNK]"])
             assert (figures.words, figures.characters) == (part.held_out.words, part.held_out.characters)
             pieces = run.vocabulary.tokens[5:]
-            assert (figures.pieces, figures.frequent) == (len(pieces), sum(rest[token] >= 100 for token in pieces))
+            assert measured.frequent_share == sum(rest[token] >= 100 for token in pieces) / len(pieces)
             alphabet = {*"".join(token.removeprefix("##") for token in pieces)}
             prefixed = [token for token in pieces if token.startswith("##") and token != "##"]
             symbol = math.log2(len(alphabet) + bool(prefixed) + 1)
@@ -78,7 +78,7 @@ def test_a_size_is_what_is_trained_at_that_size(name: str, objective: Objective,
                 if run.tokenizer().encode(word).tokens == ["[UNK]"]:
                     spelled = (symbol if letter in alphabet else math.log2(0x110000) for letter in word)
                     unknown += count * (symbol + sum(spelled))
-            assert figures.bits == pytest.approx(bits_of(held, rest, run.vocabulary.tokens) + unknown)
+            assert figures.code_length == pytest.approx(bits_of(held, rest, run.vocabulary.tokens) + unknown)
 
 
 def test_what_a_library_merges_first_is_what_it_learns_at_a_smaller_size() -> None:
@@ -93,7 +93,8 @@ def test_what_a_library_merges_first_is_what_it_learns_at_a_smaller_size() -> No
         for each in figures:
             run = wps.train_library(part.rest, dataclasses.replace(config, vocab_size=each.size), trainer)
             evaluated = wps.evaluate(run.tokenizer(), part.held_out).figures[0]
-            assert (each.size, each.tokens, each.unknown) == (len(run.tokens), evaluated.tokens, evaluated.unknown)
+            assert (each.size, each.figures.tokens) == (len(run.tokens), evaluated.tokens)
+            assert each.figures.unknown == evaluated.unknown
 
 
 def test_a_library_that_finds_words_itself_is_given_lines() -> None:
@@ -107,7 +108,7 @@ def test_a_library_that_finds_words_itself_is_given_lines() -> None:
     run = wps.train_library([rest], config, "sentencepiece-unigram")
     lines = text[len(rest) :].removesuffix("\n").split("\n")
     tokens = sum(len(run.tokenizer().encode(line).tokens) for line in lines)
-    assert found.methods["sentencepiece-unigram"][1][0].tokens == tokens
+    assert found.methods["sentencepiece-unigram"][1][0].figures.tokens == tokens
 
 
 def test_byte_pair_encoding_is_measured_by_its_merges() -> None:
@@ -117,7 +118,7 @@ def test_byte_pair_encoding_is_measured_by_its_merges() -> None:
     for each in found.methods["bpe"][0]:
         run = wps.train(part.rest, dataclasses.replace(config, vocab_size=each.size))
         encoded = run.bpe_tokenizer().encode_words(part.held_out.counts.words)
-        assert each.tokens == sum(
+        assert each.figures.tokens == sum(
             len(one.ids) * n for one, n in zip(encoded, part.held_out.counts.counts.tolist(), strict=True)
         )
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.evaluation.figures import CodedBy
-    from wordpiece_studio.evaluation.held_out import CountedWord, Fold, Report, Text, TextInWords
+    from wordpiece_studio.evaluation.held_out import CountedWord, DividedCorpus, Fold, Report, Text, TextInWords
     from wordpiece_studio.evaluation.usage import EncodedWords
 
     Measurable = Encoder | TrainingRun | Any  # or a `LibraryRun`
@@ -355,6 +355,25 @@ def usage_of_words(
             yield encoded
 
     return usage_in(tokenizer, parts())
+
+
+def figures_of_fold(
+    name: str, tokenizer: Encoder, fold: DividedCorpus, source: TextInFiles, share: float, watch: Watch
+) -> tuple[TokenizerFigures, Usage]:
+    """Return the figures of a tokenizer that was trained on the rest of a fold, and its tokens there.
+
+    `source` is the text of both, which has begun, and `share` the part of it that is held out.
+    """
+    if isinstance(tokenizer, LibraryEncoder) and tokenizer.reading is None:
+        counted = _counted_by_library(name, tokenizer, source, watch)
+    else:
+        beside = Beside(tokenizer, has_gap=False)
+        usage = _usage(name, tokenizer, fold.held_out, watch, beside.see)
+        learned = _usage(name, tokenizer, HeldOutText(fold.rest), watch)
+        counted = _Counted(usage, learned, beside.unknown_bits, 0, 0)
+    assert counted.learned is not None
+    texts, given = [fold.held_out], counted.learned
+    return _figures(name, tokenizer, texts, counted, given, alpha=ALPHA, coded_by="rest", share=share), given
 
 
 def _learned(

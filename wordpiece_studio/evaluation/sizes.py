@@ -16,21 +16,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.coding import code_bits
-from wordpiece_studio.evaluation.evaluating import Beside, spelling_of, usage_of_words
+from wordpiece_studio.evaluation.evaluating import figures_of_fold
 from wordpiece_studio.evaluation.folds import Difference, difference
-from wordpiece_studio.evaluation.usage import count_usage
-from wordpiece_studio.tokenizer.encoding import LibraryEncoder
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.evaluation.coding import Spelling
-    from wordpiece_studio.evaluation.held_out import DividedCorpus, Watch
-    from wordpiece_studio.evaluation.usage import Usage
+    from wordpiece_studio.evaluation.figures import TokenizerFigures
+    from wordpiece_studio.evaluation.held_out import DividedCorpus, TextInFiles, Watch
     from wordpiece_studio.tokenizer.encoding import Encoder
 
 RuleName = Literal["description", "frequency", "doubling"]
@@ -44,98 +40,33 @@ class SizeFigures:
 
     Attributes
     ----------
-    size
-        How many tokens the vocabulary has.
-    words, characters
-        Of the fold, in code points, white space included.
-    tokens, unknown
-        How many tokens the fold becomes, and how many of them are the unknown token.
-    bits
-        How many bits these tokens take in the code that was learned, see `evaluating`.
-    vocabulary_bits
-        How many bits it takes to spell the vocabulary, see `vocabulary_bits`.
-    frequent
-        How many of the tokens that words are made of occur 100 times or more in what was trained on.
-    pieces
-        How many such tokens there are.
+    figures
+        Those that `evaluate` gives, with bits by what was trained on.
+    frequent_share
+        The share of the vocabulary, special tokens aside, that occurs 100 times or more in what was trained on.
     """
 
-    size: int
-    words: int
-    characters: int
-    tokens: int
-    unknown: int
-    bits: float
-    vocabulary_bits: float
-    frequent: int
-    pieces: int
+    figures: TokenizerFigures
+    frequent_share: float
 
     @property
-    def tokens_per_word(self) -> float:
-        """Tokens divided by words."""
-        return self.tokens / self.words
-
-    @property
-    def unknown_share(self) -> float:
-        """The share of tokens that are the unknown one."""
-        return self.unknown / self.tokens if self.tokens else 0.0
-
-    @property
-    def bits_per_character(self) -> float:
-        """The bits of the tokens divided by the characters of the fold."""
-        return self.bits / self.characters if self.characters else math.nan
-
-    @property
-    def frequent_share(self) -> float:
-        """The share of the vocabulary, special tokens aside, that occurs 100 times or more."""
-        return self.frequent / self.pieces if self.pieces else 0.0
+    def size(self) -> int:
+        """How many tokens the vocabulary has."""
+        return self.figures.vocabulary_size
 
 
 def size_figures(
-    tokenizer: Encoder,
-    fold: DividedCorpus,
-    lines: Callable[[bool], Iterable[str]],
-    watch: Watch,
-    spelling: Spelling | None = None,
+    name: str, tokenizer: Encoder, fold: DividedCorpus, source: TextInFiles, share: float, watch: Watch
 ) -> SizeFigures:
-    """Return the figures of a tokenizer that was trained on the rest of a corpus.
-
-    `lines` are those that are held out, or the others, for a library that finds words itself. `spelling` is that of all
-    tokens of a training of which the tokenizer has the first, if it is known.
-    """
-    held, size = fold.held_out, len(tokenizer)
-    spelling = spelling_of(tokenizer) if spelling is None else spelling
-    beside = Beside(tokenizer, spelling=spelling)
-    trained = _usage(tokenizer, fold.rest, lines, watch)
-    judged = _usage(tokenizer, held.counts, lines, watch, beside)
-    frequencies, tokens = judged.frequencies.copy(), judged.tokens + held.special_tokens
-    for token, count in held.spelled_out.items():
-        if (token_id := tokenizer.id_of(token)) is not None:
-            frequencies[token_id] += count
-    unknown_id = tokenizer.id_of(tokenizer.unk_token or "")
-    unknown = judged.unknown_occurrences if unknown_id is None else int(frequencies[unknown_id])
-    bits = code_bits(frequencies, trained.frequencies, size) + beside.unknown_bits
-    is_piece = np.zeros(len(trained.frequencies), np.bool_)
-    is_piece[:size] = spelling.lengths[:size] >= 0
-    return SizeFigures(
-        size, words=held.words, characters=held.characters, tokens=tokens, unknown=unknown, bits=bits,
-        vocabulary_bits=spelling.bits(size), frequent=int((trained.frequencies[is_piece] >= FREQUENT).sum()),
-        pieces=int(is_piece.sum()),
-    )  # fmt: skip
-
-
-def _usage(
-    tokenizer: Encoder,
-    counts: WordCounts,
-    lines: Callable[[bool], Iterable[str]],
-    watch: Watch,
-    beside: Beside | None = None,
-) -> Usage:
-    """Return the tokens of the rest of a corpus, or of what is held out, which `beside` is shown."""
-    see = None if beside is None else beside.see
-    if isinstance(tokenizer, LibraryEncoder) and tokenizer.reading is None:
-        return usage_of_words(tokenizer, tokenizer.count_words(lines(beside is not None)), see)
-    return count_usage(tokenizer, counts, watch.is_stopped, see=see)
+    """Return the figures of a tokenizer that was trained on the rest of a fold; arguments as for `figures_of_fold`."""
+    figures, learned = figures_of_fold(name, tokenizer, fold, source, share, watch)
+    special = {tokenizer.unk_token or "", *tokenizer.roles.values(), *getattr(tokenizer, "special_tokens", ())}
+    if isinstance(tokenizer, Tokenizer):
+        special |= {*tokenizer.vocabulary.special_tokens, *tokenizer.vocabulary.user_tokens}
+    ids = [token_id for token in special if (token_id := tokenizer.id_of(token)) is not None]
+    frequent = learned.frequencies >= FREQUENT
+    frequent[ids] = False
+    return SizeFigures(figures, int(frequent.sum()) / max(len(tokenizer) - len({*ids}), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +121,17 @@ class SizeAdvice:
     is_at_edge: bool = False
 
 
-FIGURES: dict[str, tuple[str, str]] = {
-    "tokens_per_word": ("tokens per word", "{:.3f}"),
-    "bits_per_character": ("bits per character", "{:.3f}"),
-    "vocabulary_kilobytes": ("vocabulary cost, kB", "{:,.1f}"),
-    "description_kilobytes": ("description length, kB", "{:,.1f}"),
-    "frequent_share": ("tokens seen 100 times or more", "{:.1%}"),
-    "unknown_share": ("unknown tokens", "{:.2%}"),
+def kilobits(bits: float) -> str:
+    return f"{bits / 1000:,.1f}"
+
+
+FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
+    "tokens_per_word": ("tokens per word", "{:.3f}".format),
+    "bits_per_character": ("bits per character", "{:.3f}".format),
+    "vocabulary_bits": ("vocabulary, kbit", kilobits),
+    "description_length": ("description length, kbit", kilobits),
+    "frequent_share": ("tokens seen 100 times or more", "{:.1%}".format),
+    "unknown_share": ("unknown tokens", "{:.2%}".format),
 }  # of each size: the title, and how it is written
 
 
@@ -210,15 +145,12 @@ class Sweep:
         The sizes, ascending: those which every method reaches in every fold.
     methods
         By the name of each method, the figures of each fold by size.
-    characters
-        How many characters the corpus has.
     words_of
         The normalizer and the pre-tokenizer that decide what a word is.
     """
 
     sizes: tuple[int, ...]
     methods: Mapping[str, tuple[tuple[SizeFigures, ...], ...]]
-    characters: int
     words_of: tuple[str, str]
 
     def __repr__(self) -> str:
@@ -230,18 +162,11 @@ class Sweep:
         return len(next(iter(self.methods.values())))
 
     def values(self, method: str, figure: str) -> NDArray[np.float64]:
-        """Return a figure of a method, float64 of shape (n_folds, n_sizes).
-
-        Beside the figures of `SizeFigures` there are ``vocabulary_kilobytes``, and ``description_kilobytes``: what all
-        of the corpus would take at the bits per character of the fold, and the vocabulary once.
-        """
+        """Return a figure of a method, one of `TokenizerFigures` or its own: float64 of shape (n_folds, n_sizes)."""
         found = self.methods[method]
-        if figure == "vocabulary_kilobytes":
-            return self.values(method, "vocabulary_bits") / 8000
-        if figure == "description_kilobytes":
-            text = self.values(method, "bits_per_character") * (self.characters / 8000)
-            return text + self.values(method, "vocabulary_kilobytes")
-        return np.array([[getattr(each, figure) for each in fold] for fold in found], np.float64)
+        own = figure == "frequent_share"
+        rows = [[getattr(each if own else each.figures, figure) for each in fold] for fold in found]
+        return np.array(rows, np.float64)
 
     def mean(self, method: str, figure: str) -> NDArray[np.float64]:
         """Return the mean of a figure over the folds, float64 of shape (n_sizes,)."""
@@ -272,7 +197,7 @@ class Sweep:
 
     def _place(self, method: str, rule: RuleName) -> int | None:
         if rule == "description":
-            return int(np.argmin(self.mean(method, "description_kilobytes")))
+            return int(np.argmin(self.mean(method, "description_length")))
         if rule == "frequency":
             holds = np.flatnonzero(self.mean(method, "frequent_share") >= FREQUENT_SHARE)
             return int(holds[-1]) if len(holds) else None
@@ -299,13 +224,13 @@ class Sweep:
         """Return the method with the shortest description at the size that a rule advises for it, and that size."""
         sizes = {each.method: each.size for each in self.advice if each.rule == rule and each.size is not None}
         lengths = {
-            method: self.mean(method, "description_kilobytes")[self.sizes.index(size)] for method, size in sizes.items()
+            method: self.mean(method, "description_length")[self.sizes.index(size)] for method, size in sizes.items()
         }
         method = min(lengths, key=lengths.__getitem__, default=None)
         return None if method is None else (method, sizes[method])
 
     def as_good(self, rule: RuleName = "description") -> dict[str, Difference]:
-        """Return, of each other method, by how many kB its description is longer than the best one's.
+        """Return, of each other method, by how many bits its description is longer than the best one's.
 
         Each is taken at the size advised for it; nothing is returned of a single fold.
         """
@@ -314,7 +239,7 @@ class Sweep:
             return {}
         sizes = {each.method: each.size for each in self.advice if each.rule == rule and each.size is not None}
         lengths = {
-            method: self.values(method, "description_kilobytes")[:, self.sizes.index(size)].tolist()
+            method: self.values(method, "description_length")[:, self.sizes.index(size)].tolist()
             for method, size in sizes.items()
         }
         return {name: difference(each, lengths[best[0]]) for name, each in lengths.items() if name != best[0]}
@@ -329,8 +254,7 @@ class Sweep:
         for place, size in enumerate(self.sizes):
             by = (rule.title for rule in RULES if self.advised(rule.name, method) == size)
             cells = (
-                text.format(mean[place]) + (f" ± {text.format(sd[place])}" if self.folds > 1 else "")
-                for mean, sd, text in columns
+                text(mean[place]) + (f" ± {text(sd[place])}" if self.folds > 1 else "") for mean, sd, text in columns
             )
             found.append([f"{size:,}", *cells, ", ".join(by)])
         return found
@@ -354,22 +278,19 @@ class Sweep:
             ]
         best = self.best()
         assert best is not None  # this rule holds for some size
-        shortest = self.mean(best[0], "description_kilobytes")[self.sizes.index(best[1])]
-        found.append(f"The shortest description is that of {best[0]} at {best[1]:,} tokens: {shortest:,.1f} kB.")
+        shortest = self.mean(best[0], "description_length")[self.sizes.index(best[1])]
+        found.append(f"The shortest description is that of {best[0]} at {best[1]:,} tokens: {kilobits(shortest)} kbit.")
         for name, each in self.as_good().items():
             size = self.advised("description", name)
             chance = "; the difference may be 0" if each.may_be_zero else ""
-            interval = f"{each.low:,.1f} to {each.high:,.1f} kB"
-            found.append(
-                f"That of {name} at {size:,} tokens is {each.mean:,.1f} kB longer (95% interval: {interval}){chance}."
-            )
+            longer = f"{kilobits(each.mean)} kbit longer (95% interval: {kilobits(each.low)} to {kilobits(each.high)})"
+            found.append(f"That of {name} at {size:,} tokens is {longer}{chance}.")
         return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON: what is not a number is None."""
         return {
             "words_of": dict(zip(("normalizer", "pre_tokenizer"), self.words_of, strict=True)),
-            "characters": self.characters,
             "folds": self.folds,
             "sizes": list(self.sizes),
             "methods": {

@@ -39,7 +39,7 @@ def sweep_html(sweep: Sweep, name: str) -> str:
     """Return the page of a sweep over the corpus called `name`."""
     title = f"Vocabulary sizes for {printable(name)}"
     measured = f"{sweep.folds} folds: mean ± standard deviation" if sweep.folds > 1 else "a tenth held out"
-    head = f"{sweep.characters:,} characters; words by {', '.join(sweep.words_of)}; measured on {measured}."
+    head = f"Words by {', '.join(sweep.words_of)}; measured on {measured}."
     parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(printable(head))}</p>"]
     parts += [f"<p>{escape(printable(text))}</p>" for text in sweep.conclusions()]
     parts += [_table(_advice(sweep)), "<ul class='faint'>"]
@@ -90,8 +90,8 @@ def _chart(sweep: Sweep, figure: str) -> str:
     sds = [sweep.deviation(method, figure) for method in sweep.methods]
     low = min(float((mean - sd).min()) for mean, sd in zip(means, sds, strict=True))
     high = max(float((mean + sd).max()) for mean, sd in zip(means, sds, strict=True))
-    if text.format(low) == text.format(high):
-        return f"<p>{escape(f'{title}: {text.format(low)} throughout.')}</p>"
+    if text(low) == text(high):
+        return f"<p>{escape(f'{title}: {text(low)} throughout.')}</p>"
     places = np.log(np.array(sweep.sizes, np.float64))
     width, height = _WIDTH - _LEFT - 14, _HEIGHT - _TOP - _BOTTOM
 
@@ -108,7 +108,7 @@ def _chart(sweep: Sweep, figure: str) -> str:
     for value in np.linspace(low, high, 5).tolist():
         at = float(y(np.array([value]))[0])
         drawn.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH - 14}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        drawn.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{escape(text.format(value))}</text>')
+        drawn.append(f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{escape(text(value))}</text>')
     last = -math.inf
     for at, size in zip(x(places).tolist(), sweep.sizes, strict=True):
         if at - last > 52:

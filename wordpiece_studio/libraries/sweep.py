@@ -18,17 +18,15 @@ from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, load_kern
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.listing import listing
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.evaluating import spelling_of
 from wordpiece_studio.evaluation.held_out import (
     LAST_TENTH,
     NO_LINES,
     TOO_FEW_LINES,
     DividedCorpus,
     Fold,
+    TextInFiles,
     Watch,
     divided_corpus,
-    divided_pieces,
-    pieces_of,
 )
 from wordpiece_studio.evaluation.sizes import (
     USUAL_SIZES,
@@ -46,19 +44,19 @@ from wordpiece_studio.libraries.library_training import (
     reads_text,
     train_library,
 )
+from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import TextReading
 from wordpiece_studio.training.config import Objective, TrainingConfig
 from wordpiece_studio.training.segmentation import PreparationStopped, minimum_vocab_size
 from wordpiece_studio.training.trainer import bpe_tokenizer, train_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.evaluation.coding import Spelling
     from wordpiece_studio.evaluation.held_out import Place, Report
     from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -87,7 +85,6 @@ class VocabularySizes:
     first: int
     last: int
     at: Callable[[int], Encoder | None]
-    spelling: Spelling | None = None  # of all tokens, if the smaller vocabularies have the first of them
 
 
 def sweep(
@@ -169,33 +166,34 @@ def sweep(
         raise
     if kernels_are_cached("text") and sum(len(fold.rest) for fold in divided) * len(methods) > _FEW_WORDS:
         load_kernels("text")  # the words are tokenized many times
-    files = () if given else listing(corpus).files
-    pairs = [
-        (name, fold, partial(_lines, given, files, block))
-        for name in methods
-        for fold, block in zip(divided, blocks, strict=True)
-    ]
+    listed = None if given else listing(corpus)
+    sources = [TextInFiles("", listed, given, block) for block in blocks]
+    if any(method.trainer is not None and reads_text(method.trainer) for method in methods.values()):
+        for source in sources:
+            source.begin(TextReading(Pipeline(divided[0].rest.normalizer, divided[0].rest.pre_tokenizer)), watch)
+    pairs = [(name, *each) for name in methods for each in zip(divided, sources, blocks, strict=True)]
     trained: list[VocabularySizes] = []
-    for name, fold, lines in pairs:
+    for name, fold, _, block in pairs:
         watch.note(f"Training {name}", len(trained), len(pairs))
-        trained.append(_trained(methods[name], fold.rest, lines, wanted[-1], watch))
+        train = partial(train_library, listed or given, is_rest=True, fold=block)
+        trained.append(_trained(methods[name], fold.rest, train, wanted[-1], watch))
     chosen = _common_sizes(wanted, number, trained)
     measured: list[list[SizeFigures | None]] = []
-    for (name, fold, lines), each in zip(pairs, trained, strict=True):
+    for (name, fold, source, _), each in zip(pairs, trained, strict=True):
         measured.append([])
+        share = fold.held_out.words / (fold.held_out.words + fold.rest.total)
         for place, size in enumerate(chosen):
             watch.note(f"Measuring {name}", (len(measured) - 1) * len(chosen) + place, len(pairs) * len(chosen))
             tokenizer = each.at(size)
-            figures = None if tokenizer is None else size_figures(tokenizer, fold, lines, watch, each.spelling)
-            measured[-1].append(figures)
+            found = None if tokenizer is None else size_figures(name, tokenizer, fold, source, share, watch)
+            measured[-1].append(found)
     by_size = [some for some in zip(*measured, strict=True) if None not in some]
     if not by_size:
         raise _unreachable(wanted)
     rows = [*zip(*by_size, strict=True)]
     by_method: Any = {name: tuple(rows[k * folds : (k + 1) * folds]) for k, name in enumerate(methods)}
-    characters = sum(fold.held_out.characters for fold in divided) * (1 if folds > 1 else LAST_TENTH.of)
     steps = divided[0].rest.normalizer.name, divided[0].rest.pre_tokenizer.name
-    return Sweep(tuple(some[0].size for some in by_size if some[0]), by_method, characters, steps)
+    return Sweep(tuple(some[0].size for some in by_size if some[0]), by_method, steps)
 
 
 def _method(name: str, config: TrainingConfig) -> SweepMethod:
@@ -204,12 +202,6 @@ def _method(name: str, config: TrainingConfig) -> SweepMethod:
         check_library_settings(trainer, dataclasses.replace(config, vocab_size=1))
         return SweepMethod(library_settings(trainer, config), trainer)
     return SweepMethod(dataclasses.replace(config, objective=name, min_value=None))  # type: ignore[arg-type]  # checked
-
-
-def _lines(texts: Sequence[str], files: Sequence[CorpusFile], block: Fold, is_held_out: bool) -> Iterator[str]:
-    for is_out, piece in divided_pieces(pieces_of(texts, files), block):
-        if is_out is is_held_out:
-            yield from piece.text.removesuffix("\n").split("\n")
 
 
 def _common_sizes(wanted: Sequence[int], number: int, trained: Sequence[VocabularySizes]) -> tuple[int, ...]:
@@ -234,14 +226,14 @@ def _unreachable(wanted: Sequence[int], first: int = 0) -> StudioError:
 
 
 def _trained(
-    method: SweepMethod, counts: WordCounts, lines: Callable[[bool], Iterable[str]], most: int, watch: Watch
+    method: SweepMethod, counts: WordCounts, train_on_lines: Callable[..., LibraryRun], most: int, watch: Watch
 ) -> VocabularySizes:
     config = dataclasses.replace(method.config, vocab_size=most, max_merges=None, max_seconds=None)
     least = minimum_vocab_size(counts, config)
     if least > most:
         return VocabularySizes(least, 0, lambda _: None)  # no size is common to all
     if method.trainer is not None:
-        return _trained_by_library(method.trainer, config, counts, lines, least, watch)
+        return _trained_by_library(method.trainer, config, counts, train_on_lines, least, watch)
     try:
         history = train_elsewhere(counts, config, should_stop=watch.is_stopped).history
     except PreparationStopped:
@@ -261,17 +253,14 @@ def _trained(
 
 
 def _of_vocabulary(vocabulary: Vocabulary, first: int, steps: tuple[Normalizer, PreTokenizer]) -> VocabularySizes:
-    largest = Tokenizer(vocabulary, *steps)
-    return VocabularySizes(
-        first, len(vocabulary), lambda size: Tokenizer(vocabulary.with_size(size), *steps), spelling_of(largest)
-    )
+    return VocabularySizes(first, len(vocabulary), lambda size: Tokenizer(vocabulary.with_size(size), *steps))
 
 
 def _trained_by_library(
     trainer: LibraryTrainer,
     config: TrainingConfig,
     counts: WordCounts,
-    lines: Callable[[bool], Iterable[str]],
+    train_on_lines: Callable[..., LibraryRun],
     least: int,
     watch: Watch,
 ) -> VocabularySizes:
@@ -281,8 +270,8 @@ def _trained_by_library(
     def train(size: int) -> LibraryRun:
         try:
             sized = dataclasses.replace(config, vocab_size=size)
-            given = lines(False) if reads_text(trainer) else counts
-            return train_library(given, sized, trainer, should_stop=watch.is_stopped)
+            train_on = train_on_lines if reads_text(trainer) else partial(train_library, counts)
+            return train_on(config=sized, trainer=trainer, should_stop=watch.is_stopped)
         except LibraryTrainingStopped:
             raise CountingStopped from None
 

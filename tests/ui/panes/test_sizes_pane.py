@@ -99,7 +99,7 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     # Another metric, another look, other sizes.
     pane.choice.setCurrentIndex(2)
     pane.choice.activated.emit(2)
-    assert pane.view.drawing.y.title == "Description length (kB)"
+    assert pane.view.drawing.y.title == "Description length (kbit)"
     window.theme.set_choice("dark")
     studio.wait(lambda: not pane.is_stale)
     assert len(shapes(pane, Line)) == 2

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.sizes import RULES, checked_sizes
+from wordpiece_studio.evaluation.sizes import FIGURES, RULES, checked_sizes
 from wordpiece_studio.session.chart_source import Curve
 from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.ui.panes.charts.chart import Axis, Band, Chart, Dots, Drawing, Label, Line, Room, Rule, Stroke
@@ -41,15 +41,14 @@ _BAND = "#38"  # how opaque it is
 _TEN_PIXELS = 10
 
 
-def _titles() -> dict[str, tuple[str, str]]:
-    """Return the title of each figure, and how a value is written."""
+def _titles() -> dict[str, str]:
     return {
-        "tokens_per_word": (_tr("Tokens per word"), "{:.3f}"),
-        "bits_per_character": (_tr("Bits per character"), "{:.3f}"),
-        "description_kilobytes": (_tr("Description length (kB)"), "{:,.1f}"),
-        "vocabulary_kilobytes": (_tr("Vocabulary cost (kB)"), "{:,.1f}"),
-        "frequent_share": (_tr("Tokens seen 100 times or more"), "{:.1%}"),
-        "unknown_share": (_tr("Unknown tokens"), "{:.2%}"),
+        "tokens_per_word": _tr("Tokens per word"),
+        "bits_per_character": _tr("Bits per character"),
+        "description_length": _tr("Description length (kbit)"),
+        "vocabulary_bits": _tr("Vocabulary cost (kbit)"),
+        "frequent_share": _tr("Tokens seen 100 times or more"),
+        "unknown_share": _tr("Unknown tokens"),
     }
 
 
@@ -78,7 +77,7 @@ class SizesChart(Chart):
 
     def draw(self, source: Any, room: Room) -> Drawing:
         found: Sweep = source.found
-        title, _ = _titles()[source.figure]
+        title = _titles()[source.figure]
         low, high = np.log10([found.sizes[0], found.sizes[-1]]).tolist()
         places = np.log10(np.array(found.sizes, np.float64))
         shapes: list[Shape] = []
@@ -122,7 +121,7 @@ class SizesChart(Chart):
 
     def readout(self, source: Any, drawing: Drawing, hovered: float | None) -> str:
         size = source.tokens if hovered is None else round(10**hovered)
-        title, _ = _titles()[source.figure]
+        title = _titles()[source.figure]
         said = (
             f"{source.names.get(each, each)} {source.written(each, source.figure, size)}"
             for each in drawing.data.methods
@@ -152,7 +151,7 @@ class SizesPane(Pane):
         self.names: dict[str, str] = {}  # of the methods
         self.progress_text = ""
         self.choice = combo_box(self, self.tr("Metric"))
-        offer(self.choice, ((title, name) for name, (title, _) in _titles().items()), self.figure)
+        offer(self.choice, ((title, name) for name, title in _titles().items()), self.figure)
         self.field = line_field(self, hint=self.tr("Sizes, such as 1000..30000:24"), name=self.tr("Sizes"))
         self.view: Any = None
         self._figures, self._advice = WholeLabel(self, role="hint"), WholeLabel(self)
@@ -200,8 +199,8 @@ class SizesPane(Pane):
     def written(self, letter: str, figure: str, size: int) -> str:
         """Return a figure at a size, with its standard deviation; a dash beyond the sizes that were measured."""
         mean, sd = self.sweep.at(letter, figure, size)
-        text = _titles()[figure][1]
-        return "–" if mean != mean else f"{text.format(mean)} ± {text.format(sd)}"
+        _, text = FIGURES[figure]
+        return "–" if mean != mean else f"{text(mean)} ± {text(sd)}"
 
     # -- contents
 
@@ -242,7 +241,7 @@ class SizesPane(Pane):
         self._export.setText(filled(self.tr("Export at {size}…"), size=size))
         figures = advice = ""
         if found is not None:
-            rows = (f"{title} {self.written(letter, name, size)}" for name, (title, _) in _titles().items())
+            rows = (f"{title} {self.written(letter, name, size)}" for name, title in _titles().items())
             figures = " · ".join(rows)
             sizes = {rule: self.sweep.advised[rule.name, letter] for rule in RULES}
             agree = len({*sizes.values()}) == 1
