@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
@@ -222,26 +223,20 @@ class _Reader:
 
     def _run(self, given: _Given, *, is_compared: bool) -> RunPlan:
         at, name = given.pop("run", (2, ""))
-        normalizer, pre_tokenizer = (given.pop(key, (at, usual)) for key, usual in _STEPS.items())
-        steps = (
-            self._made(normalizer[0], resolve_normalizer, normalizer[1]),
-            self._made(pre_tokenizer[0], resolve_pre_tokenizer, pre_tokenizer[1]),
-        )
+        (first, normalizer), (second, pre_tokenizer) = (given.pop(key, (at, usual)) for key, usual in _STEPS.items())
         values = {key: self._setting(number, key, value) for key, (number, value) in given.items()}
-        config = self._config(at, {key: number for key, (number, _) in given.items()}, values)
-        return RunPlan(name, config, *steps, "", is_compared)
+        return RunPlan(
+            name, self._made(at, partial(TrainingConfig, **values), given),
+            self._made(first, partial(resolve_normalizer, normalizer)),
+            self._made(second, partial(resolve_pre_tokenizer, pre_tokenizer)), is_compared=is_compared,
+        )  # fmt: skip
 
-    def _made(self, number: int, make: Callable[[str], _T], value: str) -> _T:
+    def _made(self, number: int, make: Callable[[], _T], given: _Given | None = None) -> _T:
+        """Make something; what is wrong with a setting that is `given` is told with its line."""
         try:
-            return make(value)
+            return make()
         except StudioError as error:
-            raise self.wrong(number, "{reason}", "{tip}", reason=error.what, tip=error.advice) from None
-
-    def _config(self, number: int, lines: dict[str, int], values: dict[str, Any]) -> TrainingConfig:
-        try:
-            return TrainingConfig(**values)
-        except StudioError as error:  # which mostly names the setting
-            number = lines.get(str(error.values.get("name")), number)
+            number, _ = (given or {}).get(str(error.values.get("name")), (number, ""))
             raise self.wrong(number, "{reason}", "{tip}", reason=error.what, tip=error.advice) from None
 
     def _setting(self, number: int, key: str, value: str) -> Any:
@@ -308,9 +303,8 @@ class _Reader:
     def _shown(self, number: int, key: str, value: str) -> Any:
         """Return the value of a field of the view."""
         if key not in _SEEN:
-            tip = "Use {known}; begin a sentence with a capital."
-            raise self.wrong(number, "“{key}” is not known", tip, key=key,
-                             known=", ".join(("pane", "layout", *_TASKS, *_SEEN)))  # fmt: skip
+            known, tip = ("pane", "layout", *_TASKS, *_SEEN), "Use {known}; begin a sentence with a capital."
+            raise self.wrong(number, "“{key}” is not known", tip, key=key, known=", ".join(known))
         if key == "selection":
             kind, *parts = value.split() or [""]
             if (kind, len(parts)) not in {("pair", 2), ("token", 1), ("word", 1), ("none", 0)}:
@@ -321,8 +315,9 @@ class _Reader:
             return Selection(cast("Any", kind), text=parts[0]) if parts else None
         if key == "current":
             return self._number_of(number, value)
-        return value if key == "live_text" else self._value(number, key, bool if key in SWITCHES else int,
-                                                            _WORDS.get(value, value))  # fmt: skip
+        if key == "live_text":
+            return value
+        return self._value(number, key, bool if key in SWITCHES else int, _WORDS.get(value, value))
 
     def _number_of(self, number: int, name: str) -> int:
         names = [run.name for run in self._runs]
@@ -367,7 +362,7 @@ class _Reader:
         if name.startswith("trained ") and is_equal:
             name = name.removeprefix("trained ").strip()
             settings = {name: self._setting(number, name, wanted)}
-            self._config(number, {}, settings)
+            self._made(number, partial(TrainingConfig, **settings))
             return Question(kind="trained", line=number, name=name, settings=settings)
         if name not in _SEEN or not is_equal:
             tip = "Write “step = 2”, “live_text = pugs” or the like, “trained objective = score”, or “predict”."
