@@ -80,9 +80,10 @@ def is_answer(typed: str, right: Solution) -> bool:
         number = _number(typed)
         is_whole = right.value.denominator == 1
         return number is not None and abs(number - right.value) <= (0 if is_whole else abs(right.value) * _CLOSE)
-    words = [word for word in _BETWEEN.split(typed) if word]
+    # A comma may stand between tokens, or be one.
+    typings = [[word.casefold() for word in words if word] for words in (typed.split(), _BETWEEN.split(typed))]
     bare = [right.value[0], *(token.removeprefix("##") for token in right.value[1:])] if right.value else []
-    return [word.casefold() for word in words] in ([each.casefold() for each in form] for form in (right.value, bare))
+    return any([each.casefold() for each in form] in typings for form in (right.value, bare))
 
 
 def rule_of(asked: Question, run: Run) -> str:
