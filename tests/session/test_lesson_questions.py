@@ -60,6 +60,12 @@ def test_what_has_no_answer_is_refused(name: str, about: str) -> None:
         ask(name, about)
 
 
+def test_case_counts_in_an_answer() -> None:
+    words = ask("words", "Hug pug")
+    assert is_answer("Hug pug", words)
+    assert not is_answer("hug pug", words)
+
+
 def test_what_does_not_occur_is_counted_as_none() -> None:
     assert [ask("n", about).value for about in ("##s h", "zz", "h ##u")] == [0, 0, 0]
 
@@ -74,6 +80,8 @@ def test_whatever_is_typed_is_right_or_wrong(typed: str) -> None:
 def test_a_fraction_may_be_typed_in_any_form(n: int, left: int, right: int) -> None:
     score = Solution(Fraction(n, left * right), "", "")
     for typed in (f"{n}/({left} × {right})", f"{n} / ({left}*{right})", f"{score.value}", f"{float(score.value):.4f}"):
-        is_exact = "/" in typed or score.value.denominator == 1 or abs(float(typed) - score.value) <= score.value / 200
+        is_exact = (
+            "/" in typed or score.value.denominator == 1 or abs(Fraction(typed) - score.value) <= score.value / 200
+        )
         assert is_answer(typed, score) == is_exact
     assert not is_answer(f"{n + 1 + n // 100}/({left} × {right})", score)

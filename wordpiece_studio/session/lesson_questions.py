@@ -81,9 +81,9 @@ def is_answer(typed: str, right: Solution) -> bool:
         is_whole = right.value.denominator == 1
         return number is not None and abs(number - right.value) <= (0 if is_whole else abs(right.value) * _CLOSE)
     # A comma may stand between tokens, or be one.
-    typings = [[word.casefold() for word in words if word] for words in (typed.split(), _BETWEEN.split(typed))]
+    typings = [[word for word in words if word] for words in (typed.split(), _BETWEEN.split(typed))]
     bare = [right.value[0], *(token.removeprefix("##") for token in right.value[1:])] if right.value else []
-    return any([each.casefold() for each in form] in typings for form in (right.value, bare))
+    return [*right.value] in typings or bare in typings
 
 
 def rule_of(asked: Question, run: Run) -> str:
