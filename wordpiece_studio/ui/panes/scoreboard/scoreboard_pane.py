@@ -252,7 +252,6 @@ _ARRANGEMENTS = (
     _Arrangement("all", 6, 3, False),
     _Arrangement("formula", 6, 2, False),
     _Arrangement("formula", 6, 1, True),
-    _Arrangement("numbers", 6, 1, True),
     _Arrangement("formula", 4, 1, True),
     _Arrangement("numbers", 4, 1, True),
     _Arrangement("numbers", 2, 1, True),
@@ -330,7 +329,7 @@ class ScoreboardPane(Pane):
         chosen = next((each for each in offered if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
         self._top.set_detail(chosen.detail)
         self._layout.setContentsMargins(0, _TOP if chosen.detail != "none" else 0, 0, 0)
-        self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
+        self._words.set_room(max(chosen.words, 1), self.width(), is_low=chosen.is_low)
         self._words.setVisible(self._words.request is not None and chosen.words > 0)
         view = self.candidates_view
         view.setMinimumHeight(view.needed_height(chosen.candidates))

@@ -145,6 +145,8 @@ def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[st
     return tuple(result)
 
 
+_TITLE_PART = 2.5  # of the width of the buttons, at least, is that of the panel
+
 _PATIENCE_MS = 80  # how long words of an earlier request stay: most are found by then, and nothing flickers
 
 MOST_CELLS = 1 << 20  # total characters of all distinct words up to which a search takes a few milliseconds
@@ -311,16 +313,16 @@ class WordsPanel(QWidget):
         self.view.mark_row(row)
         return row >= 0
 
-    def set_room(self, rows: int, *, is_low: bool) -> None:
+    def set_room(self, rows: int, width: int, *, is_low: bool) -> None:
         """Make room for this many rows; with `is_low`, a short title stands beside them."""
         self._rows = rows
+        self.order.setVisible(not is_low and self._has_room_for_order(width))
         if is_low != self._is_narrow:
             self._is_narrow = is_low
             direction = QBoxLayout.Direction.LeftToRight if is_low else QBoxLayout.Direction.TopToBottom
             self._layout.setDirection(direction)
             self._layout.setContentsMargins(_LOW_SIDES if is_low else _SIDES)
             self._title.setWordWrap(not is_low)
-            self.order.setVisible(not is_low)
             self._show_rows()
             self._show_title()
         self._fit()
@@ -336,9 +338,13 @@ class WordsPanel(QWidget):
         return self._top_height(width) + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
 
     def _top_height(self, width: int) -> int:
-        beside = _SIDES.left() + _SIDES.right() + self._top.spacing() + self.order.sizeHint().width()
-        title = wrapped_height(self._title, self._title.accessibleName(), width - beside)
-        return max(title, self.order.sizeHint().height())
+        beside, order = _SIDES.left() + _SIDES.right(), self.order.sizeHint()
+        if self._has_room_for_order(width):
+            beside += self._top.spacing() + order.width()
+        return max(wrapped_height(self._title, self._title.accessibleName(), width - beside), order.height())
+
+    def _has_room_for_order(self, width: int) -> bool:
+        return width > _TITLE_PART * self.order.sizeHint().width()
 
     def _fit(self) -> None:
         """Take the height set by `set_room`, and no more than all words need."""
