@@ -30,7 +30,13 @@ def begin(studio: Studio, step: int = 1) -> None:
     counts, config = WordCounts.from_pairs(HUGS), TrainingConfig(objective="score", max_merges=6)
     run = Run(counts, config, train(counts, config).history, stop_reason="max_merges", origin=RunOrigin(True, "hugs"))
     studio.window.session.runs.take([run], run, step)
-    QTest.keyClick(studio.window, Key.Key_P)
+    window = studio.window
+    studio.wait(lambda: len(window.timeline_pane.plot.values) == 6)
+    window.activateWindow()
+    studio.wait(window.isActiveWindow)
+    QTest.keyClick(window, Key.Key_P)
+    assert len(window.timeline_pane.plot.values) == step  # at once: what is hidden is not painted again
+    assert not window.scoreboard_pane.candidates_view.ranking
     wait_for_question(studio)
 
 
@@ -55,8 +61,6 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     window, pane = studio.window, studio.window.scoreboard_pane
     assert window.step_controller.marks_window is not None
     assert not window.step_controller.marks_window.isVisible()
-    window.activateWindow()
-    studio.wait(window.isActiveWindow)
     assert not window.actions_.bookmarks.isEnabled()
     assert not window.actions_.check_tokenizer.isEnabled()
     view, model, prediction = pane.prediction_view, window.model, window.session.prediction

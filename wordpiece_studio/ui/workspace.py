@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = {
@@ -85,7 +84,8 @@ class Workspace(QMainWindow):
         self.docks = DockArea(theme, self)
         self.drops = FileDrops(self, self.tr("Drop to open"))
         self._put_together()
-        self.session.runs.shown.connect(self._on_runs_shown)
+        self.session.runs.shown.connect(self._refresh_all)
+        self.session.prediction.changed.connect(self._refresh_all)  # before anything hidden would be painted again
 
     def panes(self) -> tuple[Pane, ...]:
         return tuple(getattr(self, f"{name}_pane") for name in PANES)
@@ -110,7 +110,7 @@ class Workspace(QMainWindow):
 
     # -- construction
 
-    def _on_runs_shown(self, _run: Run) -> None:
+    def _refresh_all(self) -> None:
         """Show another run in all panes at once: one by one, some would be painted while others still show nothing."""
         for pane in self.panes():
             if pane.isVisible() and pane.is_stale:
