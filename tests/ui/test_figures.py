@@ -240,3 +240,21 @@ def test_the_table_is_what_library_and_command_line_find(
     window.comparison_pane.show_tab(Tab.TEXT)
     window.session.set_live_text("hugs")
     assert not measuring.is_running
+
+
+def test_over_folds_the_best_stand_with_those_whose_difference_may_be_0() -> None:
+    def folded(name: str, tokens: list[int], unknown: int = 0) -> FiguresRow:
+        each = tuple(figures(name, number, unknown) for number in tokens)
+        return FiguresRow(Measured(path=f"/{name}"), replace(each[0], folds=each, unknown=unknown * len(each)))
+
+    rows = [folded("a", [120, 160, 141]), folded("b", [121, 158, 142]), folded("c", [220, 261, 240])]
+    lines = figures_lines(rows, "abc")
+    assert ["tokens_per_word" in line.best for line in lines] == [True, True, False]
+    model = RecordTableModel(figures_columns())
+    model.set_records(lines)
+    assert model.text(0, 3) == "1.403 ± 0.200"
+    assert summary_text(lines).startswith("a and b need the fewest tokens per word; the differences may be 0. Fewer")
+    apart = figures_lines([rows[2], folded("d", [300, 341, 321])], "cd")
+    assert summary_text(apart).startswith("c needs the fewest tokens per word; no difference is chance (95% interval).")
+    lossy = figures_lines([*rows, folded("e", [100, 100, 100], 90)], "abce")
+    assert "Those that lose more text are left out." in summary_text(lossy)

@@ -217,18 +217,21 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
             len(best), "Of those that lose the least text, {names} needs the fewest tokens per word.",
             "Of those that lose the least text, {names} need the fewest tokens per word, equally many.",
         )  # fmt: skip
-    if any(each.folds for each in sound):
+    are_folds = any(each.folds for each in sound)
+    if are_folds:
         said = plural(
-            len(best), "{names} needs the fewest tokens per word; no difference to it may be 0.",
+            len(best), "{names} needs the fewest tokens per word; no difference is chance (95% interval).",
             "{names} need the fewest tokens per word; the differences may be 0.",
         )  # fmt: skip
     parts = [said.format(names=_and(best))]
+    if are_folds and lossy:
+        parts.append(_tr("Those that lose more text are left out."))
     if len(sizes := {each.vocabulary_size for each in sound}) > 1:
         parts.append(_tr("The vocabularies differ in size; a larger one usually needs fewer tokens."))
     for size in sorted(sizes - {line.figures.vocabulary_size for line in best if line.figures is not None}):
         alike = [line for line in lines if line.figures in sound and line.figures.vocabulary_size == size]
         first = [line for line in figures_lines(alike, [line.name for line in alike]) if "tokens_per_word" in line.best]
-        if 0 < len(first) < len(alike):
+        if 0 < len(first) < len(alike) and not are_folds:
             parts.append(counted(
                 len(first), "Of those of size {size}, {names} needs the fewest.",
                 "Of those of size {size}, {names} need the fewest, equally many.", size=size, names=_and(first),
