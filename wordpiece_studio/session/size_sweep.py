@@ -61,9 +61,10 @@ class SizeSweep(QObject):
 
     @property
     def found(self) -> Sweep | None:
-        """What is known of the current run and the others of its corpus."""
+        """What is known of the current run and the others of its corpus, but nothing while its future is hidden."""
         answered, request = self.task.answered, self._request
         is_known = answered is not None and request is not None and answered[0] is request[0]
+        is_known = is_known and not self._model.hides_future
         return self.task.answer if is_known and self.method in self.task.answer.methods else None
 
     @property

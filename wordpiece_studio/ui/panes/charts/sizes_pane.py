@@ -68,6 +68,8 @@ class SizesChart(Chart):
         return None if source.found is None else (source.figure, id(source.found), source.sweep.method)
 
     def missing(self, source: Any) -> str:
+        if source.is_hidden:
+            return _tr("Prediction is on: what comes next is hidden.")
         task = source.sweep.task
         if task.error is not None:
             return str(task.error)
@@ -176,6 +178,10 @@ class SizesPane(Pane):
     @property
     def found(self) -> Sweep | None:
         return self.sweep.found
+
+    @property
+    def is_hidden(self) -> bool:
+        return self._model.hides_future
 
     @property
     def tokens(self) -> int:
