@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,10 @@ from hypothesis import strategies as st
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.lesson_questions import Solution, is_answer, open_lesson, rule_of, solution
 from wordpiece_studio.storage.lesson import FUNCTIONS, Question, lesson_paths
+from wordpiece_studio.training.segmentation import PreparationStopped
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _, PROJECT = open_lesson(next(path for path in lesson_paths() if path.stem == "score"))
 RUN = PROJECT.runs[0]
@@ -85,3 +90,13 @@ def test_a_fraction_may_be_typed_in_any_form(n: int, left: int, right: int) -> N
         )
         assert is_answer(typed, score) == is_exact
     assert not is_answer(f"{n + 1 + n // 100}/({left} × {right})", score)
+
+
+def test_a_lesson_that_trains_for_long_is_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "long.md"
+    words = " ".join(f"{number * 7919 % 100_003:05}" for number in range(150))
+    lines = "\n".join(words for _ in range(80))
+    path.write_text(f"---\nlesson: Long\n---\n\n```\n{lines}\n```\n\n## Look\n", encoding="utf-8")
+    assert len(open_lesson(path)[1].runs[0].history) > 100
+    with pytest.raises(PreparationStopped):
+        open_lesson(path, should_stop=lambda: True)

@@ -216,7 +216,7 @@ def test_a_file_is_known_by_how_it_begins(tmp_path: Path) -> None:
 def test_a_file_that_is_large_or_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(HEAD.encode() + b"x" * LARGEST_BYTES)
-    with pytest.raises(StudioError, match="too large for a lesson"):
+    with pytest.raises(StudioError, match="too much for a lesson"):
         read_lesson(path)
     path.write_bytes(HEAD.encode() + b"## \xff\n")
     with pytest.raises(StudioError, match="line 15"):

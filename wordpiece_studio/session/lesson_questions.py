@@ -44,10 +44,10 @@ class Solution(NamedTuple):
     why: str
 
 
-def open_lesson(path: Path) -> tuple[Lesson, Project]:
+def open_lesson(path: Path, *, should_stop: Callable[[], bool] = lambda: False) -> tuple[Lesson, Project]:
     """Return a lesson with its project, if all that it asks can be answered."""
     lesson = read_lesson(path)
-    project = planned_project(lesson.title, lesson.corpus, lesson.runs, lesson.pages[0].view)
+    project = planned_project(lesson.title, lesson.corpus, lesson.runs, lesson.pages[0].view, should_stop=should_stop)
     runs = {run.number: run for run in project.runs}
     for page in lesson.pages:
         asked = page.question

@@ -273,10 +273,13 @@ def sample_project(name: str) -> Project:
     return replace(project, view=view)
 
 
-def planned_project(title: str, corpus: str, planned: Sequence[RunPlan], view: View = _VIEW) -> Project:
+def planned_project(
+    title: str, corpus: str, planned: Sequence[RunPlan], view: View = _VIEW, *,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Project:  # fmt: skip
     """Return a project with its runs, trained as if no one had asked for them, so that nothing is lost with them."""
     shown = planned[view.current]
-    runs = [_trained(run, number, corpus, shown, title) for number, run in enumerate(planned)]
+    runs = [_trained(run, number, corpus, shown, title, should_stop) for number, run in enumerate(planned)]
     tabs = tuple(
         RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(planned, runs, strict=True))
@@ -287,10 +290,12 @@ def planned_project(title: str, corpus: str, planned: Sequence[RunPlan], view: V
     return Project(settings=settings, corpus=ProjectCorpus(name=title, text=corpus), view=view, runs=tuple(runs))
 
 
-def _trained(run: RunPlan, number: int, corpus: str, shown: RunPlan, title: str) -> Run:
+def _trained(
+    run: RunPlan, number: int, corpus: str, shown: RunPlan, title: str, should_stop: Callable[[], bool]
+) -> Run:  # fmt: skip
     text = run.text or corpus
     counts = _counted(text, run.normalizer, run.pre_tokenizer)
-    trained = train(counts, run.config)
+    trained = train(counts, run.config, should_stop=should_stop)
     is_of_corpus = (text, run[2:4]) == (corpus, shown[2:4])
     origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
     return Run(

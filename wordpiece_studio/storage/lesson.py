@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
-LARGEST_BYTES = 200_000
+LARGEST_BYTES = 100_000
 MOST_PAGES, MOST_RUNS, MOST_CHOICES = 100, 8, 8
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_LINE = 120, 500, 1000  # characters
 LAST_STEP = NOBODY  # which is shown as the last one
@@ -141,7 +141,7 @@ def is_lesson(path: str | os.PathLike[str]) -> bool:
 
 
 def read_lesson(path: Path) -> Lesson:
-    data = small_file_bytes(path, LARGEST_BYTES, "{path} is {n} MB, too large for a lesson")
+    data = small_file_bytes(path, LARGEST_BYTES, "{path} has over 100 kB, too much for a lesson")
     return parse_lesson(utf8_text(data.removeprefix(b"\xef\xbb\xbf"), path), path)
 
 
