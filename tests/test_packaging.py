@@ -96,9 +96,11 @@ QUOTES = [
 def test_what_the_pages_quote_of_the_library_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = ["the hug and the pug", "the bun", "they hug the pugs"] * 10
-    for path in (tmp_path / "texts" / "a.txt", tmp_path / "a.txt", tmp_path / "other.txt"):
+    for name in ("texts/a.txt", "a.txt", "other.txt", "corpus.txt"):
+        path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "words.tsv").write_text("hugs\thug|s\npugs\tpug|s\n", encoding="utf-8")
     counts, config = wps.count_texts(lines), wps.TrainingConfig(vocab_size=60)
     run, corpus = wps.train(counts, config), wps.divided_corpus(texts=lines)
     names = {
@@ -107,6 +109,8 @@ def test_what_the_pages_quote_of_the_library_works(tmp_path: Path, monkeypatch: 
         "trainer": wps.Trainer(counts),
         "tokenizer": run.tokenizer(),
         "corpus": corpus,
+        "runs": {"new": run, "old": wps.train(counts, wps.TrainingConfig(vocab_size=60, objective="count"))},
+        "tokenizers": {"new": run, "old": run.tokenizer()},
         **locals(),
     }
     assert len(QUOTES) >= 20
@@ -140,7 +144,7 @@ def test_the_command_lines_are_found() -> None:
     found = {page: [command[0] for command in commands_of(page)] for page in PAGES}
     pages = {page.name: found[page] for page in HELP}
     commands = ["prepare", "lint", "count", "train", "train", "encode", "decode", "tokenize", "explain"]
-    commands += ["evaluate", "compare", "sweep", "check", "extend", "prune", "verify"]
+    commands += ["evaluate", "evaluate", "compare", "sweep", "check", "extend", "prune", "verify"]
     assert found[ROOT / "README.md"] == commands
     assert set(pages["command-line.md"]) == set(commands)
     assert pages["reproducing.md"] == ["train", "verify", "verify"]

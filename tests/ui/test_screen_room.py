@@ -13,6 +13,7 @@ from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.ui import messages
 from wordpiece_studio.ui.dialogs.adapt_vocabulary import AdaptWindow
+from wordpiece_studio.ui.dialogs.check_tokenizer import CheckWindow
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog, HistoryExportDialog
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWindow
@@ -67,6 +68,7 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield RecoveryDialog([About(name=f"text {number}", edits=1) for number in range(9)], window)
     yield AdaptWindow(Adaptation("extend", session, window), session, theme, window)
     yield AdaptWindow(Adaptation("prune", session, window), session, theme, window)
+    yield CheckWindow(session, theme, window)
     yield HelpWindow(theme, window)
     yield KeysWindow([KeyLine("File", "Open", "Ctrl+O")] * 60, theme, window)
 

@@ -18,6 +18,7 @@ from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.messages import Messages, Notices
+from wordpiece_studio.ui.panes.code_pane import CodePane
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Window(QWidget):
     def take(self, timeline: Timeline, bench: Bench) -> None:
         self.session = timeline.session
         self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
+        self.is_presenting = False
+        self.code_pane = CodePane(timeline.session.model, timeline.actions, bench.theme, self)
         self.notices, self.messages = Notices(bench.theme, self), Messages(self)
 
 
