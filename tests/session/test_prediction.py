@@ -8,6 +8,7 @@ import pytest
 
 from tests.session.conftest import HUGS, random_counts
 from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.prediction import Prediction
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
@@ -101,6 +102,18 @@ def test_a_run_that_replaces_another_shows_the_same_step(qtbot: QtBot, predictio
     assert (model.step, model.merge_count) == (1, 1)
     assert model.run is not None
     assert len(model.run.history) == 20
+
+
+def test_a_run_whose_words_cannot_be_read_is_not_predicted(
+    qtbot: QtBot, prediction: Prediction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_history: object, _step: int) -> None:
+        raise StudioError("The file is gone", "Look for it.")
+
+    monkeypatch.setattr("wordpiece_studio.training.history.MergeHistory.until", fail)
+    prediction.begin()
+    assert not prediction.is_on
+    assert prediction._model.merge_count == 6
 
 
 def test_candidates_are_in_order_of_the_alphabet_until_one_is_revealed(qtbot: QtBot, prediction: Prediction) -> None:

@@ -60,6 +60,8 @@ def predict(studio: Studio, run: Run, step: int, live: str) -> None:
 
 
 def image(studio: Studio) -> QImage:
+    if (focused := studio.window.focusWidget()) is not None:
+        focused.clearFocus()  # a caret blinks
     return studio.window.grab().toImage()
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import SIGNAL, QCoreApplication, QObject, Signal
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.task import Task, single_shot
 from wordpiece_studio.session.training_job import (
     Candidates,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.training_job import Halt, TrainerFactory
     from wordpiece_studio.storage.view import Selection
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -546,7 +546,10 @@ class TrainerModel(QObject):
                 self.run.drop_tokenizers()
         self.run, self.candidates, self._past = run, None, None
         if self.hides_future and run is not None and run.history.has_steps and not run.history.is_damaged:
-            self._past = run.history.until(max(0, min(int(step), len(run.history))))
+            try:
+                self._past = run.history.until(max(0, min(int(step), len(run.history))))
+            except StudioError:  # its words cannot be read, which is said where they are shown
+                self.hides_future = False
         self.merge_count = self._learned = self.step = 0
         self._pace = TrainingPace()
 
