@@ -58,7 +58,8 @@ _LIBRARY_RUNS: tuple[LibraryTrainer, ...] = (
     "sentencepiece-unigram",
 )
 _SIZES = {"english-26mb": (4000, 16_000), "course-hi": (1000, 4000)}
-_LEFT_OUT = ("tokens per line", "bytes per token", "Rényi of vocabulary", "vocabulary")  # of the tables of the help
+# Of the tables of the help, which are narrow.
+_LEFT_OUT = ("tokens per line", "characters per token", "bytes per token", "Rényi of vocabulary", "vocabulary")
 _USUAL_SIZES = 3000, 8000  # larger ones are beyond what the words of such short texts give
 Figures = dict[str, wps.TokenizerFigures]
 Lines = list[tuple[list[int], list[int | None]]]
