@@ -78,8 +78,11 @@ def test_invalid_sizes_are_refused(given: object) -> None:
 def test_sizes_are_evenly_spaced() -> None:
     assert checked_sizes(" 1000 .. 64000 : 7 ") == ((1000, 64000), 7)
     assert spaced_sizes(1000, 64000, 10)[::3] == (1000, 4000, 16000, 64000)
-    assert spaced_sizes(1214, 1216, 10) == (1214, 1216)
+    assert spaced_sizes(1214, 1216, 10) == (1214, 1215, 1216)
     assert spaced_sizes(1, 3, 10) == (1, 2, 3)
+    narrow = spaced_sizes(1214, 2000, 24)
+    assert len(narrow) == 24
+    assert narrow[:4] == (1214, 1240, 1270, 1300)
 
 
 def test_the_page_is_one_file_with_all_text_escaped() -> None:

@@ -339,11 +339,15 @@ def checked_sizes(sizes: str | Iterable[int]) -> tuple[tuple[int, ...], int]:
 
 
 def spaced_sizes(first: int, last: int, number: int) -> tuple[int, ...]:
-    """Return sizes from the first to the last, about evenly spaced on a logarithmic scale, rounded to two digits.
+    """Return sizes from the first to the last, about evenly spaced on a logarithmic scale, as round as they can be.
 
     >>> spaced_sizes(1000, 64000, 10)
     (1000, 1600, 2500, 4000, 6400, 10000, 16000, 25000, 40000, 64000)
     """
-    places = np.geomspace(first, last, number)[1:-1].tolist()
-    rounded = (round(size, 1 - math.floor(math.log10(size))) for size in map(int, map(round, places)))
-    return tuple(sorted({first, *(size for size in rounded if first < size < last), last}))
+    places = [round(place) for place in np.geomspace(first, last, number).tolist()]
+    found: list[int] = []
+    for digits in range(2, 9):
+        found = [first, *(round(size, digits - 1 - int(math.log10(size))) for size in places[1:-1]), last]
+        if sorted({*found}) == found:
+            break
+    return tuple(size for size in sorted({*found}) if first <= size <= last)

@@ -23,7 +23,7 @@ from wordpiece_studio.ui.widgets.fields import combo_box, line_field, offer
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, push_button
 from wordpiece_studio.ui.widgets.theme import run_line
-from wordpiece_studio.ui.widgets.token_text import number_text, run_names
+from wordpiece_studio.ui.widgets.token_text import run_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,10 +252,12 @@ class SizesPane(Pane):
             sizes = {rule: self.sweep.advised[rule.name, letter] for rule in RULES}
             agree = len({*sizes.values()}) == 1
             names = _rule_names()
-            said = (
-                f"{names[rule.name]}: {self.tr('none of these sizes') if each is None else number_text(each)}"
-                for rule, each in sizes.items()
+            none, more = self.tr("none of these sizes"), self.tr("{size} or more")
+            texts = (
+                none if each is None else filled(more if each == found.sizes[-1] else "{size}", size=each)
+                for each in sizes.values()
             )
+            said = (f"{names[rule.name]}: {text}" for rule, text in zip(sizes, texts, strict=True))
             first = (
                 self.tr("The rules agree.") if agree else self.tr("The rules disagree: they ask different questions.")
             )
