@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def stops(window: MainWindow) -> Iterator[QWidget]:
-    """Yield the controls that the Tab key comes to, from the timeline round to it, or from the comparison alone."""
+    """Yield the controls that the Tab key comes to, from the timeline round to it, or from what is last without it."""
     window.activateWindow()
-    first = window.timeline_pane.plot if window.timeline_pane.isVisible() else window.comparison_pane.tabs
+    last = window.comparison_pane.tabs if window.comparison_pane.isVisible() else window.tokenization_pane.edit
+    first = window.timeline_pane.plot if window.timeline_pane.isVisible() else last
     first.setFocus()
     for _ in range(200):
         yield QApplication.focusWidget()

@@ -157,7 +157,7 @@ class SizesPane(Pane):
         self.field = line_field(self, hint=self.tr("Sizes, such as 1000..30000:24"), name=self.tr("Sizes"))
         self.view: Any = None
         self._figures, self._advice = WholeLabel(self, role="hint"), WholeLabel(self)
-        self._export = push_button(self, "", actions.export_size.trigger)
+        self._export = push_button(self, self.tr("Export at this size…"), actions.export_size.trigger)
         self._keep = push_button(self, self.tr("Make a run of it"), actions.run_of_size.trigger)
         head = fill(QHBoxLayout(), self.choice, (self.field, 1), margins=(6, 0, 6, 0), spacing=8)
         foot = fill(QHBoxLayout(), self._export, self._keep, 1, margins=(6, 0, 6, 2), spacing=8)
