@@ -346,6 +346,8 @@ class TitleBar(Fitted, QFrame):
 
     def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
         set_plain_text(self.title_label, title)
+        if self._hint_label.forms[0] not in hints:
+            self._hint_label.show_text("")  # behind another pane it is laid out only when it is shown
         self._layout.set_forms({**beside, self._hint_label: hints})
 
     def least_width(self) -> int:
