@@ -165,6 +165,7 @@ def test_what_is_wrong_is_told_with_its_line(pages: str) -> None:
         (HEAD.replace("objective: score", "vocab_size: many"), 3, "does not fit"),
         (HEAD.replace("objective: score", "normalizer: luck"), 3, "luck"),
         (HEAD.replace("objective: score", "corpus: ../hug.txt"), 3, "no sample"),
+        (HEAD.replace("none\n", "none\n" + "run: x\n" * 9), 13, "at most 8 runs"),
         (HEAD.replace("objective: score", "objective: score\nobjective: count"), 4, "twice"),
         (HEAD.replace("objective: score", "Something"), 3, "name: value"),
         (HEAD.partition("```")[0], 6, "no corpus"),

@@ -174,7 +174,8 @@ def test_no_message_is_shown_meanwhile(studio: Studio) -> None:
     present(studio, "teach")
     assert window.notices.isVisible()
     assert "unexpected error" in studio.box().text()
-    studio.box().close()
+    assert studio.box().detailedText() == "a traceback"
+    QTest.keyClick(studio.box(), Qt.Key.Key_Escape)
     present(studio)
     present(studio, "teach")
     assert not dialogs(studio)

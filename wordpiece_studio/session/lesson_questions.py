@@ -9,13 +9,12 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import counted, filled, plural
 from wordpiece_studio.session.samples import planned_project
-from wordpiece_studio.storage.lesson import LAST_STEP, Lesson, Question, read_lesson
+from wordpiece_studio.storage.lesson import Lesson, Question, read_lesson
 from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.training.engine import RULES, formula_of, fraction_text, number_text, value_text
@@ -88,16 +87,17 @@ def is_answer(typed: str, right: Solution) -> bool:
 
 def rule_of(asked: Question, run: Run) -> str:
     """Return how the answer is found, for whoever has a wrong one."""
-    if asked.name == "score":
-        return filled(_tr("The objective is {rule}."), rule=RULES[run.config.objective])
-    if asked.name in ("tokens", "symbols") and (asked.name == "symbols" or run.config.is_byte_pair_encoding):
-        return _tr("Apply the merges in their order.")
+    merges = _tr("Apply the merges in their order.")
     return {
         "n": _tr("Count it in every word, times the count of the word."),
+        "score": filled(_tr("The objective is {rule}."), rule=RULES[run.config.objective]),
         "merge": _tr("The pair with the best merge score is merged, and of equal ones that of the tie-breaking order."),
         "ties": _tr("Compare the merge scores before the merge, and count those that equal the best."),
         "tie_word": _tr("Read the words in the order of the corpus, and look for the pair that is merged."),
-        "tokens": _tr("Take the longest token that fits, then go on with the rest of the word."),
+        "tokens": merges
+        if run.config.is_byte_pair_encoding
+        else _tr("Take the longest token that fits, then go on with the rest of the word."),
+        "symbols": merges,
         "words": _tr("Apply the normalizer first, then split as the pre-tokenizer does."),
         "characters": _tr("Count them after the normalizer, which may take one apart or remove it."),
         "size": _tr("Count special tokens, alphabet, and the new token of each merge."),
@@ -123,24 +123,27 @@ def _some(texts: Sequence[str]) -> str:
     return printable(", ".join(texts[:_MOST_NAMED])) + more
 
 
-def _whole(number: int, why: str) -> Solution:
-    return Solution(Fraction(number), number_text(number), printable(why))
+def _found(value: int | Sequence[str], why: str, /, **fields: object) -> Solution:
+    """Return a number or texts as the answer, with a sentence, whose fields are also ``{number}`` and ``{shown}``."""
+    number = value if isinstance(value, int) else len(value)
+    shown = number_text(value) if isinstance(value, int) else printable(" ".join(value))
+    said = printable(filled(why, **{"number": number, "shown": shown} | fields))
+    return Solution(Fraction(value) if isinstance(value, int) else tuple(value), shown, said)
 
 
 def _count(run: Run, about: str, step: int) -> Solution:
     symbols, history = tuple(about.split()), run.history
-    token_id = history.vocabulary(step).id_of(symbols[0])
     if len(symbols) == 2:
         words = history.words_with_pair(*symbols, step)
-        places = [pairwise(history.segmentation(word, step)) for word, _ in words]
-        number = sum(times * [*pairs].count(symbols) for (_, times), pairs in zip(words, places, strict=True))
+        number = sum(times * [*pairwise(history.segmentation(word, step))].count(symbols) for word, times in words)
     else:
+        token_id = history.vocabulary(step).id_of(about)
         words = [] if token_id is None else history.words_with_token(token_id, step)
         number = history.tokens_in_use(step).get(about, 0)
-    text = plural(number, _tr("{about} occurs once: {where}."), _tr("{about} occurs {number} times: {where}."))
+    why = plural(number, _tr("{about} occurs once: {where}."), _tr("{about} occurs {number} times: {where}."))
+    why = why if number else _tr("{about} does not occur at step {step}.")
     where = _some([f"{word} × {times:,}" for word, times in words])
-    text = text if number else _tr("{about} does not occur at step {step}.")
-    return _whole(number, filled(text, about=" + ".join(symbols), number=number, where=where, step=step))
+    return _found(number, why, about=" + ".join(symbols), where=where, step=step)
 
 
 def _score(run: Run, about: str, step: int) -> Solution:
@@ -148,10 +151,10 @@ def _score(run: Run, about: str, step: int) -> Solution:
     pair = next((each for each in pairs if [each.left, each.right] == about.split()), None)
     if pair is None:
         raise StudioError("{pair} is no candidate at step {step}", pair=printable(about), step=step)
-    value = Fraction(pair.value)
+    value, text = Fraction(pair.value), value_text(pair.value)
     if run.config.objective == "score":
         value = Fraction(pair.pair_frequency, pair.left_frequency * pair.right_frequency)
-    text = fraction_text(value) if run.config.objective == "score" else value_text(pair.value)
+        text = fraction_text(value)
     return Solution(value, text, f"{formula_of(run.config.objective, pair, pair.symbols_before).text}.")
 
 
@@ -164,80 +167,67 @@ def _merge_at(run: Run, about: str) -> Merge:
 
 def _merged(run: Run, about: str, _step: int) -> Solution:
     merge = _merge_at(run, about)
-    pair, numbers = f"{merge.left} {merge.right}", formula_of(merge.objective, merge, merge.symbols_before).text
-    why = filled(_tr("{pair} becomes {token}: {numbers}."), pair=pair, token=merge.token, numbers=numbers)
-    return Solution((merge.left, merge.right), pair, printable(why))
+    numbers = formula_of(merge.objective, merge, merge.symbols_before).text
+    pair = merge.left, merge.right
+    return _found(pair, _tr("{shown} becomes {token}: {numbers}."), token=merge.token, numbers=numbers)
 
 
 def _ties(run: Run, about: str, _step: int) -> Solution:
     merge = _merge_at(run, about)
     pairs = [each for each in candidates_at(run.history, merge.step - 1, merge.ties) if each.value == merge.value]
-    text = plural(merge.ties, _tr("Only {pairs} has {value}."), _tr("{number} pairs share {value}: {pairs}."))
-    value = formula_of(merge.objective, merge, merge.symbols_before)
-    shown = value.reduced[0] if merge.objective == "score" and value.reduced else value.value
-    why = filled(text, number=merge.ties, value=shown, pairs=_some([f"{each.left} {each.right}" for each in pairs]))
-    return _whole(merge.ties, why)
+    why = plural(merge.ties, _tr("Only {pairs} has {value}."), _tr("{number} pairs share {value}: {pairs}."))
+    value = formula_of(merge.objective, merge, merge.symbols_before).short
+    return _found(merge.ties, why, value=value, pairs=_some([f"{each.left} {each.right}" for each in pairs]))
 
 
 def _tie_word(run: Run, about: str, _step: int) -> Solution:
     merge = _merge_at(run, about)
     word = run.history.words_touched(merge.step - 1)[0]
-    text = _tr("{pair} occurs first in {word}, which is word {number} of the corpus.")
+    why = _tr("{pair} occurs first in {shown}, which is word {number} of the corpus.")
     number = run.history.input.words.index(word) + 1
-    why = filled(text, pair=f"{merge.left} {merge.right}", word=word, number=number)
-    return Solution((word,), word, printable(why))
-
-
-def _listed(texts: Sequence[str], text: str, about: str, step: int) -> Solution:
-    shown = printable(" ".join(texts))
-    return Solution(
-        tuple(texts), shown, filled(text, about=printable(about), shown=shown, step=step, number=len(texts))
-    )
+    return _found((word,), why, pair=f"{merge.left} {merge.right}", number=number)
 
 
 def _tokens(run: Run, about: str, step: int) -> Solution:
     tokens = list(map(str, run.new_tokenizer(step).encode(about).tokens))
-    return _listed(tokens, _tr("At step {step}, “{about}” is split into {shown}."), about, step)
+    return _found(tokens, _tr("At step {step}, “{about}” is split into {shown}."), about=about, step=step)
 
 
 def _symbols(run: Run, about: str, step: int) -> Solution:
-    symbols = run.history.segmentation(about, step)
-    return _listed(symbols, _tr("At step {step}, the merges have made {shown} of “{about}”."), about, step)
+    why = _tr("At step {step}, the merges have made {shown} of “{about}”.")
+    return _found(run.history.segmentation(about, step), why, about=about, step=step)
 
 
-def _words(run: Run, about: str, step: int) -> Solution:
+def _words(run: Run, about: str, _step: int) -> Solution:
     words = Pipeline(run.counts.normalizer, run.counts.pre_tokenizer).words(about)
-    text = plural(len(words), _tr("“{about}” is one word: {shown}."), _tr("“{about}” becomes {number} words: {shown}."))
-    return _listed(words, text, about, step)
+    why = plural(len(words), _tr("“{about}” is one word: {shown}."), _tr("“{about}” becomes {number} words: {shown}."))
+    return _found(words, why, about=about)
 
 
 def _characters(run: Run, about: str, _step: int) -> Solution:
     words = Pipeline(run.counts.normalizer, run.counts.pre_tokenizer).words(about)
-    text = _tr("The normalizer makes {number} characters of “{about}”: {shown}.")
-    number, shown = sum(map(len, words)), " ".join(character for word in words for character in word)
-    return _whole(number, filled(text, number=number, about=about, shown=shown))
+    why = _tr("The normalizer makes {number} characters of “{about}”: {shown}.")
+    characters = "".join(words)
+    return _found(len(characters), why, about=about, shown=" ".join(characters))
 
 
 def _size(run: Run, about: str, _step: int) -> Solution:
     step = int(about)
-    if step and step != LAST_STEP:
+    if step:
         _merge_at(run, about)
     size, first = run.history.vocabulary_size(step), run.history.vocabulary_size(0)
-    text = _tr("{first} special tokens and characters, and {new} from the merges: {number}.")
-    return _whole(size, filled(text, first=first, new=size - first, number=size))
+    why = _tr("{first} special tokens and characters, and {new} from the merges: {number}.")
+    return _found(size, why, first=first, new=size - first)
 
 
 def _size_for(run: Run, about: str, _step: int) -> Solution:
     history, wanted = run.history, int(about)
-    symbols = np.append(history.column("symbols_before"), history.symbols_after(len(history)))
-    steps = np.flatnonzero(symbols <= wanted)
-    if not len(steps):
+    step = next((step for step in range(len(history) + 1) if history.symbols_after(step) <= wanted), None)
+    if step is None:
         raise StudioError("the corpus never has as few as {number} symbols", number=wanted)
-    step = int(steps[0])
-    text = counted(step, "After 1 merge", "After {count} merges")
-    said = _tr("{after}, the corpus has {symbols} symbols, and the vocabulary {number} tokens.")
-    number = history.vocabulary_size(step)
-    return _whole(number, filled(said, after=text, symbols=int(symbols[step]), number=number))
+    after = counted(step, "After 1 merge", "After {count} merges")
+    why = _tr("{after}, the corpus has {symbols} symbols, and the vocabulary {number} tokens.")
+    return _found(history.vocabulary_size(step), why, after=after, symbols=history.symbols_after(step))
 
 
 def _step_of(run: Run, about: str, _step: int) -> Solution:
@@ -246,10 +236,10 @@ def _step_of(run: Run, about: str, _step: int) -> Solution:
         raise StudioError("there is no token {token}", token=printable(about))
     step = run.history.birth_step(token_id)
     if not step:
-        return _whole(0, filled(_tr("{token} is in the vocabulary before the first merge."), token=about))
+        return _found(0, _tr("{token} is in the vocabulary before the first merge."), token=about)
     merge = run.history[step - 1]
-    said = _tr("At step {step}, {pair} becomes {token}.")
-    return _whole(step, filled(said, step=step, pair=f"{merge.left} {merge.right}", token=merge.token))
+    return _found(step, _tr("At step {number}, {pair} becomes {token}."), pair=f"{merge.left} {merge.right}",
+                  token=merge.token)  # fmt: skip
 
 
 _SOLUTIONS: dict[str, Callable[[Run, str, int], Solution]] = {

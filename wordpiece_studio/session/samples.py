@@ -258,12 +258,9 @@ def text_offered(name: str) -> str:
     return _SAMPLES[name]().offered
 
 
-_VIEW = View()
-
-
 def sample_project(name: str) -> Project:
     sample, title = _SAMPLES[name](), (corpus_titles() | document_titles())[name]
-    project = planned_project(title, sample.corpus, sample.runs)
+    project = planned_project(title, sample.corpus, sample.runs, View())
     history = project.runs[0].history
     notes = tuple(Bookmark(step, note, history[step - 1].token, owner=0) for step, note in sample.notes.items())
     view = msgspec.structs.replace(
@@ -274,34 +271,25 @@ def sample_project(name: str) -> Project:
 
 
 def planned_project(
-    title: str, corpus: str, planned: Sequence[RunPlan], view: View = _VIEW, *,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> Project:  # fmt: skip
+    title: str, corpus: str, planned: Sequence[RunPlan], view: View, *, should_stop: Callable[[], bool] = lambda: False
+) -> Project:
     """Return a project with its runs, trained as if no one had asked for them, so that nothing is lost with them."""
-    shown = planned[view.current]
-    runs = [_trained(run, number, corpus, shown, title, should_stop) for number, run in enumerate(planned)]
-    tabs = tuple(
-        RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
-        for number, (run, trained) in enumerate(zip(planned, runs, strict=True))
-    )
+    runs, tabs, shown = [], [], planned[view.current]
+    for number, run in enumerate(planned):
+        text = run.text or corpus
+        counts = _counted(text, run.normalizer, run.pre_tokenizer)
+        trained = train(counts, run.config, should_stop=should_stop)
+        is_of_corpus = (text, run[2:4]) == (corpus, shown[2:4])
+        origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
+        runs.append(
+            Run(counts, run.config, trained.history, stop_reason=trained.stop_reason, origin=origin,
+                is_of_corpus=is_of_corpus, number=number)
+        )  # fmt: skip
+        tabs.append(RunTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history)))
     settings = ProjectSettings(training=shown.config.to_dict(), **steps_of(runs[view.current].counts))
     runs.sort(key=lambda run: run.number != view.current)  # the one that is shown comes first
-    view = msgspec.structs.replace(view, tabs=tabs)
+    view = msgspec.structs.replace(view, tabs=tuple(tabs))
     return Project(settings=settings, corpus=ProjectCorpus(name=title, text=corpus), view=view, runs=tuple(runs))
-
-
-def _trained(
-    run: RunPlan, number: int, corpus: str, shown: RunPlan, title: str, should_stop: Callable[[], bool]
-) -> Run:  # fmt: skip
-    text = run.text or corpus
-    counts = _counted(text, run.normalizer, run.pre_tokenizer)
-    trained = train(counts, run.config, should_stop=should_stop)
-    is_of_corpus = (text, run[2:4]) == (corpus, shown[2:4])
-    origin = RunOrigin(corpus_name=title, corpus=None if is_of_corpus else ProjectCorpus(name=title, text=text))
-    return Run(
-        counts, run.config, trained.history, stop_reason=trained.stop_reason, origin=origin, is_of_corpus=is_of_corpus,
-        number=number,
-    )  # fmt: skip
 
 
 def _counted(text: str, normalizer: str | Normalizer, pre_tokenizer: str | PreTokenizer) -> WordCounts:

@@ -52,7 +52,8 @@ _TASKS = ("check", "ask", "choose", "right", "because")
 _SETTINGS = get_type_hints(TrainingConfig)
 _STEPS = {"normalizer": "bert-cased", "pre_tokenizer": "bert"}
 _WORDS: dict[str, Any] = {"yes": True, "no": False, "last": LAST_STEP}
-_FIRST, _FENCE, _BLOCK = "lesson", "---", "```"
+_FENCE, _BLOCK = "---", "```"
+_BEGINNING = re.compile(rb"(\xef\xbb\xbf)?---\s*\nlesson:")
 _KEY = re.compile(r"([a-z][a-z_]*): *(.*)")
 _HEADING = re.compile(r"#+(?: |$)")  # not the token ##u at the beginning of a line
 _ASKED = re.compile(r"([a-z_]+)\((.*)\)(?: at step ([0-9]{1,9}|last))?(?: in (.+))?")
@@ -134,10 +135,9 @@ def is_lesson(path: str | os.PathLike[str]) -> bool:
     """Return whether a file begins as lessons do; a file that cannot be read is none."""
     try:
         with open(path, "rb") as file:
-            lines = file.read(200).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+            return _BEGINNING.match(file.read(200)) is not None
     except (OSError, ValueError):
         return False
-    return len(lines) > 1 and lines[0].rstrip() == _FENCE.encode() and lines[1].startswith(f"{_FIRST}:".encode())
 
 
 def read_lesson(path: Path) -> Lesson:
@@ -174,19 +174,19 @@ class _Reader:
         if len(fences) < 2 or fences[0] != 1:
             raise self.wrong(1, "a lesson begins with settings between two lines “---”")
         shared, *runs = self._head(lines[1 : fences[1] - 1])
-        _, title = shared.pop(_FIRST, (2, ""))
+        _, title = shared.pop("lesson", (2, ""))
         if not title or len(title) > LONGEST_TITLE:
             raise self.wrong(2, "a lesson begins with its title", "Write “lesson: ” and a short title.")
-        number, order = shared.pop("order", (1, "1000"))
-        number, sample = shared.pop("corpus", (number, ""))
-        corpus, rest = (
-            (self._sample(number, sample), lines[fences[1] :]) if sample else self._corpus(lines[fences[1] :])
-        )
+        place, order = shared.pop("order", (1, "1000"))
+        number, sample = shared.pop("corpus", (1, ""))
+        rest = lines[fences[1] :]
+        corpus, rest = (self._sample(number, sample), rest) if sample else self._corpus(rest)
         if len(runs) > MOST_RUNS:
+            number, _ = runs[MOST_RUNS]["run"]
             raise self.wrong(number, "a lesson has at most {most} runs", "Remove some.", most=MOST_RUNS)
         self._runs = tuple(self._run({**shared, **own}, is_compared=len(runs) > 1) for own in runs or [{}])
         return Lesson(
-            name=Path(self._path).stem[:100], title=printable(title), order=self._value(number, "order", int, order),
+            name=Path(self._path).stem[:100], title=printable(title), order=self._value(place, "order", int, order),
             corpus=corpus, runs=self._runs, pages=tuple(self._pages(rest)),
         )  # fmt: skip
 

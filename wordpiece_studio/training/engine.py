@@ -205,6 +205,11 @@ class Formula:
     def text(self) -> str:
         return " = ".join(part for part in (self.rule, self.numbers, *self.reduced, self.value) if part)
 
+    @property
+    def short(self) -> str:
+        """The value, that of `score` as a fraction."""
+        return self.reduced[0] if len(self.reduced) == 1 else self.value
+
 
 def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula:
     """Fill in the formula of an objective; `symbols` is N, the number of symbols in the corpus before the merge."""

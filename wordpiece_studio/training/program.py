@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import pkgutil
+import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,8 +54,10 @@ def code_of(objective: Objective, tie: Tie) -> Code:
     >>> code.text.splitlines()[code.lines[2]].strip()
     'return float(n) / (float(left) * float(right))'
     """
+    blocks = _definition(tie).split("\n\n\n")
+    functions = {block.partition("(")[0].removeprefix("def "): block for block in blocks}
     names = ("count_pairs", "count_symbols", objective, "pair_values", "best_pair", "join", "merge", "train")
-    text = "\n\n".join(_function(name, tie) for name in names)
+    text = "\n\n".join(functions[name] for name in names)
     lines = [line.strip() for line in text.splitlines()]
     places = (next(at for at, line in enumerate(lines) if line.startswith(begin)) for begin in _PHASES)
     return Code(text, tuple(places))
@@ -101,32 +104,23 @@ def program_of(history: MergeHistory, end: int) -> str:
             raise StudioError(what, "Choose another prefix and train again.", word=word)
         words[word] = words.get(word, 0) + times
     size = history.vocabulary_size(end) + (end > 0 and not history[end - 1].is_new)
-    names = ["split", "corpus_of", "count_symbols", "count_pairs", config.objective, "pair_values", "best_pair"]
-    names += ["join", "merge", "train", *["ln"] * (config.objective == "likelihood")]
-    constants = _lines("_SQRT_HALF", "_L7") if "ln" in names else ""
-    functions = "\n\n\n".join(_function(name, config.tie, is_run=True) for name in names)
+    vocabulary = history.vocabulary(0).tokens
+    data = (
+        f"WORDS = {{\n{''.join(f'    {word!r}: {times},{chr(10)}' for word, times in words.items())}}}\n"
+        "# Special tokens, alphabet, and required tokens.\n"
+        f"VOCABULARY = [\n{''.join(f'    {token!r},{chr(10)}' for token in vocabulary)}]"
+    )
+    _, _, text = _definition(config.tie, has_summaries=True).partition('"""\n\n')
+    for line, new in (
+        ("import math", "import math\nimport sys"),
+        ('PREFIX = "##"', f"PREFIX = {prefix!r}"),
+        ("WORDS = {.*}", data),
+        (r"    vocabulary = sorted\(.*", "    vocabulary = list(VOCABULARY)"),
+    ):
+        text = re.sub(f"^{line}$", new.replace("\\", r"\\"), text, flags=re.MULTILINE)
     return f'''"""Training in full, as WordPiece Studio {__version__} defines it, for Python 3.10 or newer."""
 
-from __future__ import annotations
-
-import itertools
-import math
-import sys
-from collections import defaultdict
-from collections.abc import Callable
-
-{_lines("Pair", "Objective")}
-
-PREFIX = {prefix!r}
-WORDS = {{
-{"".join(f"    {word!r}: {times},{chr(10)}" for word, times in words.items())}}}
-# Special tokens, alphabet, and required tokens.
-VOCABULARY = [
-{"".join(f"    {token!r},{chr(10)}" for token in history.vocabulary(0).tokens)}]
-{constants}
-
-
-{functions}
+{text}
 
 
 sys.stdout.reconfigure(encoding="utf-8")
@@ -149,38 +143,14 @@ def why_no_program(history: MergeHistory) -> StudioError | None:
     return None
 
 
-# -- reading the definition
-
-
 @cache
-def _definition() -> tuple[list[str], dict[str, ast.stmt]]:
-    """Return its lines, and its functions and constants by their names."""
+def _definition(tie: Tie, *, has_summaries: bool = False) -> str:
+    """Return its text with this rule of ties, without the docstrings of functions, or with their first lines."""
     text = (pkgutil.get_data("wordpiece_studio.training", "reference.py") or b"").decode()
-    nodes: dict[str, ast.stmt] = {}
-    for node in ast.parse(text).body:
+    lines = text.splitlines()
+    for node in reversed(ast.parse(text).body):
         if isinstance(node, ast.FunctionDef):
-            nodes[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            nodes[node.targets[0].id] = node
-    return text.splitlines(), nodes
-
-
-def _lines(first: str, last: str) -> str:
-    """Return the lines from one definition to another."""
-    lines, nodes = _definition()
-    return "\n".join(lines[nodes[first].lineno - 1 : nodes[last].end_lineno])
-
-
-def _function(name: str, tie: Tie, *, is_run: bool = False) -> str:
-    """Return a function without its docstring, or with the first line of it if it `is_run`."""
-    lines, nodes = _definition()
-    node = nodes[name]
-    assert isinstance(node, ast.FunctionDef)
-    said = ast.get_docstring(node) or ""
-    parts = lines[node.lineno - 1 : node.body[0].lineno - 1]
-    parts += [f'    """{said.splitlines()[0]}"""'] if is_run else []
-    text = "\n".join([*parts, *lines[node.body[0].end_lineno or 0 : node.end_lineno]])
-    if tie == "ids":
-        best = "        left, right = best_pair(values)\n"
-        text = text.replace(best, _BY_IDS + best)
-    return text.replace("sorted(count_symbols(corpus))  # the alphabet", "list(VOCABULARY)") if is_run else text
+            said = node.body[0]
+            lines[said.lineno - 1 : said.end_lineno] = [lines[said.lineno - 1] + '"""'] if has_summaries else []
+    best = "        left, right = best_pair(values)"
+    return "\n".join(lines).replace(best, _BY_IDS + best if tie == "ids" else best)

@@ -46,7 +46,6 @@ class Messages(QObject):
         self._window = window
         self._open_box: QMessageBox | None = None
         self._is_quiet = False
-        self._kept: tuple[QMessageBox.Icon, str, str] | None = None  # the latest, until it may be shown
         self._last_fault_time = -_QUIET_SECONDS
         # Queued on purpose: an exception inside a paint event must not open a dialog inside that paint event.
         self.fault_happened.connect(self._on_fault_happened, Qt.ConnectionType.QueuedConnection)
@@ -60,10 +59,9 @@ class Messages(QObject):
 
     def set_quiet(self, is_quiet: bool) -> None:
         """Keep the latest message back from now on, or show it."""
-        self._is_quiet, kept = is_quiet, self._kept
-        if kept is not None and not is_quiet:
-            self._kept = None
-            self._show(*kept)
+        self._is_quiet = is_quiet
+        if self._open_box is not None and not is_quiet:
+            self._open_box.open()
 
     # -- faults in the program
 
@@ -88,7 +86,7 @@ class Messages(QObject):
         _log.error("unexpected exception\n%s", report)
         quiet = time.monotonic() - self._last_fault_time < _QUIET_SECONDS
         self._last_fault_time = time.monotonic()
-        if self._open_box is not None or quiet:
+        if quiet or (self._open_box is not None and self._open_box.isVisible()):
             return
         box = self._show(
             QMessageBox.Icon.Critical,
@@ -96,25 +94,21 @@ class Messages(QObject):
             self.tr("Your corpus and merges are safe. See the log file for details, or use “Copy diagnostics” to "
             "copy everything needed for a report."),
         )  # fmt: skip
-        if box is None:
-            return
         box.setDetailedText(report[-20_000:])
         button = QPushButton(self.tr("Copy diagnostics"), box)
         box.addButton(button, QMessageBox.ButtonRole.ActionRole)
         button.clicked.disconnect()  # this button does not close the box
         button.clicked.connect(self.diagnostics_requested)
 
-    def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox | None:
-        if self._is_quiet:
-            self._kept = picture, text, details
-            return None
+    def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox:
         box = plain_box(self._window, picture, text, details)
-        box.addButton(QMessageBox.StandardButton.Ok)
+        box.setEscapeButton(box.addButton(QMessageBox.StandardButton.Ok))  # also of several
         if self._open_box is not None:
             self._open_box.done(0)  # the newest message is the one that matters
         self._open_box = box
         box.finished.connect(lambda: setattr(self, "_open_box", None))
-        box.open()
+        if not self._is_quiet:
+            box.open()
         return box
 
 

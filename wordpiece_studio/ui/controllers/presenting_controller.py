@@ -74,8 +74,7 @@ class PresentingController(Controller):
             said = self.tr("Before the first merge: words are split into their symbols")
             return f"{said} · {notes}" if notes else said, said
         merge = history[step - 1]
-        formula = formula_of(config.objective, merge, merge.symbols_before)
-        value = formula.reduced[0] if config.objective == "score" and formula.reduced else formula.value
+        value = formula_of(config.objective, merge, merge.symbols_before).short
         why = self.tr("because their {name}, {value}, is the highest")
         if step in config.choices:
             why = self.tr("because they were chosen for this step")

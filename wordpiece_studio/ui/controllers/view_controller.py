@@ -200,14 +200,9 @@ class ViewController(Controller):
 
     @command(choices=_layouts, checked=lambda self, name: self._settings.values.layout == name)
     def choose_layout(self, name: LayoutName) -> None:
-        """Show another layout; the demo layout switches to full screen, and leaving it switches back."""
-        was_demo = self._settings.values.layout == "demo"
         self._hold_frame()
         self._remember_layout()
-        self._window.remember(layout=name)
-        self._take_layout()
-        if was_demo != (name == "demo"):
-            self._set_full_screen(name == "demo")
+        self.arrange(name, self._settings.values.layouts)
 
     def _remember_layout(self) -> None:
         name, saved = self._docks.layout_taken.name, self._docks.changed_by_hand()
@@ -223,7 +218,8 @@ class ViewController(Controller):
         values = self._settings.values
         return values.layout, values.layouts, self._docks.filling
 
-    def arrange(self, layout: LayoutName, layouts: dict[LayoutName, SavedLayout], filling: str) -> None:
+    def arrange(self, layout: LayoutName, layouts: dict[LayoutName, SavedLayout], filling: str = "") -> None:
+        """Show a layout; the demo layout switches to full screen, and leaving it switches back."""
         was_demo = self._settings.values.layout == "demo"
         self._hold_frame()
         self._window.remember(layout=layout, layouts=layouts)

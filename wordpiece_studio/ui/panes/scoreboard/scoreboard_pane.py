@@ -84,8 +84,7 @@ def tie_decision(
 
     It is empty if finding the word would take long.
     """
-    formula, name = formula_of(config.objective, pair, history.symbols_after(step)), _pair_name(pair, " ")
-    value = formula.reduced[-1] if config.objective == "score" and formula.reduced else formula.value
+    value, name = formula_of(config.objective, pair, history.symbols_after(step)).short, _pair_name(pair, " ")
     fields: dict[str, object] = {"ties": ties, "value": value, "pair": name}
     if config.tie == "ids":
         vocabulary = history.vocabulary(step)
