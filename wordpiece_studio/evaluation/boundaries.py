@@ -17,7 +17,7 @@ from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.differences import cuts_of
 from wordpiece_studio.evaluation.evaluating import common_reading, named_tokenizers
-from wordpiece_studio.evaluation.held_out import Watch, held_out_text
+from wordpiece_studio.evaluation.held_out import Watch, held_out_text, is_given
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def morpheme_boundaries(
     """
     named, given = named_tokenizers(tokenizers), list(texts)
     words = read_divided_words(path)
-    has_text = bool(given) or not isinstance(on, tuple | list) or bool(on)
+    has_text = bool(given) or is_given(on)
     counts: dict[str, int] = {}
     pipeline = common_reading([*named.values()]).pipeline
     if has_text:

@@ -19,7 +19,7 @@ from wordpiece_studio import tokenizer as room
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.evaluating import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.extension import UNUSED
-from wordpiece_studio.evaluation.held_out import TextInFiles, Watch, as_text, as_texts, texts_by_name
+from wordpiece_studio.evaluation.held_out import TextInFiles, Watch, as_text, as_texts, is_given, texts_by_name
 from wordpiece_studio.evaluation.reachability import reachability
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN, parts_encoded
 from wordpiece_studio.text.pre_tokenizers import ByteLevel, text_of_letters
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.evaluating import Measurable
-    from wordpiece_studio.evaluation.held_out import Report, Text, TextInWords
+    from wordpiece_studio.evaluation.held_out import CountedWord, Report, Text, TextInWords
     from wordpiece_studio.tokenizer.encoding import Encoder, LibraryEncoder
 
 CheckStatus = Literal["pass", "warning", "fail", "skipped"]
@@ -44,7 +44,8 @@ _MOST_CHARACTERS, _LINES_AT_ONCE = 500_000, 1000  # of the text that is encoded 
 _MOST_WORDS = 20_000
 _MOST_SHOWN, _LONGEST_EXAMPLE = 8, 100
 _BERT_ROLES = ("pad_token", "cls_token", "sep_token", "mask_token")
-_NO_TEXT = "It needs a text"
+_Found = tuple[Any, ...]  # a status and the reason; the advice, the values of both, and examples, if there are any
+_NO_TEXT: _Found = "skipped", "It needs a text"
 _ON_UNKNOWN = "Train on text of that kind, or extend the vocabulary: what is unknown is lost to a model."
 
 
@@ -56,10 +57,8 @@ class TokenizerCheck:
     ----------
     name, status
         What was checked, and ``"pass"``, ``"warning"``, ``"fail"``, or ``"skipped"`` if it does not apply.
-    reason_template, advice_template
-        Why, and what to do, or nothing: with ``{named}`` fields, so that a window can translate them.
-    values
-        The values of the fields.
+    reason_template, advice_template, values
+        Why, and what to do, or nothing: with ``{named}`` fields and their values, so that a window can translate them.
     examples
         Tokens, words or lines that it is about, at most eight.
     """
@@ -69,7 +68,10 @@ class TokenizerCheck:
     reason_template: str
     advice_template: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
-    examples: tuple[str, ...] = ()
+    examples: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "examples", tuple(self.examples[:_MOST_SHOWN]))
 
     @property
     def reason(self) -> str:
@@ -92,9 +94,6 @@ class CheckReport:
     def failed(self) -> bool:
         """Whether a check failed; warnings do not count."""
         return any(each.status == "fail" for each in self.checks)
-
-    def __repr__(self) -> str:
-        return f"<CheckReport: {', '.join(f'{each.name} {each.status}' for each in self.checks)}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON."""
@@ -121,10 +120,8 @@ def check(
         Without one, the checks that need a text are skipped.
     texts
         Texts in place of files.
-    progress
-        Called now and then with what is being done, how much of it is done, and how much there is.
-    should_stop
-        Called now and then; `CountingStopped` is raised if it returns True.
+    progress, should_stop
+        As for `evaluate`.
 
     Returns
     -------
@@ -143,28 +140,27 @@ def check(
     >>> [(each.name, each.status, each.examples[:2]) for each in report.checks[5:7]]
     [('digits', 'warning', ('0', '1')), ('reachable tokens', 'fail', ('##,',))]
     """
-    loaded: Any = room.load_any(tokenizer) if isinstance(tokenizer, str | os.PathLike) else tokenizer
+    loaded = room.load_any(tokenizer) if isinstance(tokenizer, str | os.PathLike) else tokenizer
     (found,) = named_tokenizers([loaded]).values()
-    is_on_given = not isinstance(on, tuple | list) or bool(on)
-    texts = () if is_on_given else list(texts)
-    sources = list(texts_by_name(on, texts).values()) if is_on_given or texts else []
+    texts = list(texts)
+    sources = list(texts_by_name(on, texts).values()) if texts or is_given(on) else []
     if len(sources) > 1:
         raise StudioError("A tokenizer is checked on one text", "Pass one, without names.")
     watch = Watch(progress, should_stop)
     seen = _Seen(found, sources[0], watch) if sources else None
-    return CheckReport(tuple(_checks(found, seen, watch)))
+    return CheckReport(tuple(TokenizerCheck(name, *each) for name, each in _checks(found, seen, watch)))
 
 
-def _checks(tokenizer: Encoder, seen: _Seen | None, watch: Watch) -> Iterator[TokenizerCheck]:
-    yield _ids(tokenizer)
-    yield _special_tokens(tokenizer)
-    yield _round_trip(tokenizer, seen.lines(), watch) if seen else TokenizerCheck("round trip", "skipped", _NO_TEXT)
-    yield _unknown_tokens(seen) if seen else TokenizerCheck("unknown tokens", "skipped", _NO_TEXT)
-    yield _unicode_forms(tokenizer, seen)
-    yield _digits(tokenizer)
+def _checks(tokenizer: Encoder, seen: _Seen | None, watch: Watch) -> Iterator[tuple[str, _Found]]:
+    yield "IDs", _ids(tokenizer)
+    yield "special tokens", _special_tokens(tokenizer)
+    yield "round trip", _round_trip(tokenizer, seen.lines(), watch) if seen else _NO_TEXT
+    yield "unknown tokens", _unknown_tokens(seen) if seen else _NO_TEXT
+    yield "unicode forms", _unicode_forms(tokenizer, seen)
+    yield "digits", _digits(tokenizer)
     watch.note("Looking for tokens", 0, 1)
-    yield _reachable_tokens(tokenizer, watch)
-    yield _rare_tokens(tokenizer, seen) if seen else TokenizerCheck("rare tokens", "skipped", _NO_TEXT)
+    yield "reachable tokens", _reachable_tokens(tokenizer, watch)
+    yield "rare tokens", _rare_tokens(tokenizer, seen) if seen else _NO_TEXT
 
 
 class _Seen:
@@ -174,13 +170,12 @@ class _Seen:
         self._source = source
         self.frequencies, self.words, self.unknown = Counter[int | None](), Counter[str](), Counter[str]()
         text, lost = source.begin(common_reading([tokenizer]), watch), _unknown(tokenizer)
-        is_byte_level = _is_byte_level(tokenizer)
-        counted: Iterable[tuple[str, Sequence[int], int]]
-        if tokenizer.reading is not None:
-            text, _ = source.counted(tokenizer.reading, watch)
-            counted = _counted(tokenizer, text.counts, watch)
+        is_byte_level, note = _is_byte_level(tokenizer), partial(watch.note, "Tokenizing")
+        if tokenizer.reading is None:
+            counted = source.counted_by(cast("LibraryEncoder", tokenizer), note)
         else:
-            counted = source.counted_by(cast("LibraryEncoder", tokenizer), partial(watch.note, "Tokenizing"))
+            text, _ = source.counted(tokenizer.reading, watch)
+            counted = _counted(tokenizer, text.counts, note)
         for word, ids, count in counted:
             read = text_of_letters([word]) if is_byte_level else word
             self.words[read] += count
@@ -201,12 +196,12 @@ class _Seen:
             yield [line for line in part if line.strip()]
 
 
-def _counted(tokenizer: Encoder, counts: WordCounts, watch: Watch) -> Iterator[tuple[str, Sequence[int], int]]:
+def _counted(tokenizer: Encoder, counts: WordCounts, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
     done = 0
     for ids, ends, words, weights in parts_encoded(tokenizer, counts):
-        watch.note("Tokenizing", done, len(counts))
+        note(done, len(counts))
         done += len(ends)
-        yield from zip(words, map(list, np.split(ids, ends[:-1])), weights.tolist(), strict=True)
+        yield from zip(words, map(tuple, np.split(ids, ends[:-1])), weights.tolist(), strict=True)
 
 
 def _is_byte_level(tokenizer: Encoder) -> bool:
@@ -223,42 +218,39 @@ def _unknown(tokenizer: Encoder) -> set[int | None]:
     return {NO_ID} if tokenizer.unk_token is None else {NO_ID, tokenizer.id_of(tokenizer.unk_token)}
 
 
-def _ids(tokenizer: Encoder) -> TokenizerCheck:
+def _ids(tokenizer: Encoder) -> _Found:
     found = {number for token in tokenizer.tokens if (number := tokenizer.id_of(token)) is not None}
-    largest = max(found, default=-1)
-    gaps = [number for number in range(largest + 1) if number not in found]
-    values = {"tokens": len(found), "largest": largest, "gaps": len(gaps), "rows": largest + 1}
+    rows = max(found, default=-1) + 1
+    gaps = [number for number in range(rows) if number not in found]
+    values = {"tokens": len(found), "largest": rows - 1, "gaps": len(gaps), "rows": rows}
     if not gaps:
-        what = "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps"
-        return TokenizerCheck("IDs", "pass", what, "", values)
+        return "pass", "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps", "", values
     what = "{gaps:,} of the IDs from 0 to {largest:,} belong to no token"
     advice = "A model needs {rows:,} rows. Keep the tokenizer.json: vocab.txt cannot represent gaps."
-    return TokenizerCheck("IDs", "warning", what, advice, values, _shown(map(str, gaps)))
+    return "warning", what, advice, values, [*map(str, gaps)]
 
 
-def _special_tokens(tokenizer: Encoder) -> TokenizerCheck:
+def _special_tokens(tokenizer: Encoder) -> _Found:
     roles, is_wordpiece = dict(tokenizer.roles), tokenizer.kind == "WordPiece"
     if is_wordpiece:
         roles["unk_token"] = tokenizer.unk_token or UNKNOWN_TOKEN
     tokens = list(dict.fromkeys(roles.values()))
     if missing := [token for token in tokens if tokenizer.id_of(token) is None]:
-        what, advice = "{token} is not in the vocabulary", "Add it: without an ID it is nothing to a model."
-        return TokenizerCheck("special tokens", "fail", what, advice, {"token": missing[0]}, _shown(missing))
+        advice = "Add it: without an ID it is nothing to a model."
+        return "fail", "{token} is not in the vocabulary", advice, {"token": missing[0]}, missing
     # A model of SentencePiece never finds its control symbols in a text.
     is_found = tokenizer.reading is not None or tokenizer.words_of is None
     if split := [token for token in tokens if is_found and list(tokenizer.ids(token)) != [tokenizer.id_of(token)]]:
         what, advice = "{token} is split where a text spells it out", "List it among the special tokens."
-        return TokenizerCheck("special tokens", "fail", what, advice, {"token": split[0]}, _shown(split))
+        return "fail", what, advice, {"token": split[0]}, split
     if absent := [role for role in _BERT_ROLES if is_wordpiece and role not in roles]:
         advice = "If the model is like BERT, train with [PAD], [CLS], [SEP] and [MASK]."
-        values = {"roles": ", ".join(absent)}
-        return TokenizerCheck("special tokens", "warning", "No token has the role {roles}", advice, values)
+        return "warning", "No token has the role {roles}", advice, {"roles": ", ".join(absent)}
     values = {"roles": ", ".join(f"{role} {token}" for role, token in roles.items())}
-    what = "{roles}" if roles else "There are none, and none is needed"
-    return TokenizerCheck("special tokens", "pass", what, "", values)
+    return "pass", "{roles}" if roles else "There are none, and none is needed", "", values
 
 
-def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) -> TokenizerCheck:
+def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) -> _Found:
     """Encode and decode lines; only characters count that the normalizer and the pre-tokenizer leave."""
     examples: dict[str, list[str]] = {"same": [], "changed": [], "unknown": [], "lost": []}
     unknown, done = _unknown(tokenizer), 0
@@ -276,26 +268,23 @@ def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) ->
     if examples["lost"]:
         what = "Decoding changes {lost:,} of {lines:,} lines or words beyond what the normalizer does"
         advice = "Compare such a line with its tokens: some character has none, or one stands for something else."
-        return TokenizerCheck("round trip", "fail", what, advice, values, _shown(examples["lost"]))
+        return "fail", what, advice, values, examples["lost"]
     if examples["unknown"]:
         what = "{unknown:,} of {lines:,} lines or words do not come back whole, because they have unknown tokens"
-        return TokenizerCheck("round trip", "warning", what, _ON_UNKNOWN, values, _shown(examples["unknown"]))
+        return "warning", what, _ON_UNKNOWN, values, examples["unknown"]
     what = "{lines:,} lines or words come back exactly"
     if examples["changed"]:
         what = "{lines:,} lines or words come back, {changed:,} without the case, accents or spaces that are not kept"
-    return TokenizerCheck("round trip", "pass", what, "", values)
+    return "pass", what, "", values
 
 
 def _is_left(tokenizer: Encoder, line: str, decoded: str) -> bool:
     """Return whether a decoded line has all that the tokenizer's steps leave of it, apart from white space."""
-    is_word_encoder = isinstance(tokenizer, WordEncoder) and not tokenizer.pipeline.pre_tokenizer.is_byte_level
-    words = tokenizer.tokenize_words(line) if is_word_encoder else ()  # type: ignore[attr-defined]
-    left = "".join(each.pieces[0].token if each.word is None else each.word.text for each in words)
-    return _bare(decoded) in (_bare(line), _bare(left)) or (not words and _alike(line) == _alike(decoded))
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split())
+    if not isinstance(tokenizer, WordEncoder) or tokenizer.pipeline.pre_tokenizer.is_byte_level:
+        return _alike(line) == _alike(decoded)
+    words = tokenizer.tokenize_words(line)
+    left = [each.pieces[0].token if each.word is None else each.word.text for each in words]
+    return "".join(decoded.split()) in ("".join(line.split()), "".join("".join(left).split()))
 
 
 def _alike(text: str) -> str:
@@ -304,7 +293,7 @@ def _alike(text: str) -> str:
     return "".join(each for each in parts if unicodedata.category(each)[0] not in "MCZ")
 
 
-def _unknown_tokens(seen: _Seen) -> TokenizerCheck:
+def _unknown_tokens(seen: _Seen) -> _Found:
     words, unknown = Counter[str](), Counter[str]()
     for word, count in seen.words.items():
         letter = next(filter(str.isalpha, word), "\0")  # which has no name
@@ -313,18 +302,19 @@ def _unknown_tokens(seen: _Seen) -> TokenizerCheck:
         unknown[script] += seen.unknown[word]
     share = unknown.total() / max(words.total(), 1)
     shares = {script: unknown[script] / number for script, number in words.most_common()}
-    lost = _shown(f"{script.replace('Cjk', 'Han')} {each:.2%}" for script, each in shares.items() if each)
-    values = {"share": share, "words": words.total(), "scripts": ", ".join(lost), "shares": shares}
+    lost = ", ".join(f"{script.replace('Cjk', 'Han')} {each:.2%}" for script, each in shares.items() if each)
+    values = {"share": share, "words": words.total(), "scripts": lost, "shares": shares}
+    if not lost:
+        return "pass", "All {words:,} words are known", "", values
     is_poor = any(each > MUCH_UNKNOWN and words[script] >= _FEW_WORDS for script, each in shares.items())
-    status: CheckStatus = "warning" if is_poor or share > MUCH_UNKNOWN else "pass"
+    status = "warning" if is_poor or share > MUCH_UNKNOWN else "pass"
     status = "fail" if share > _TOO_MUCH_UNKNOWN else status
     what = "{share:.2%} of {words:,} words are unknown; by script: {scripts}"
-    examples = _shown(word for word, count in seen.unknown.most_common() if count)
-    what = what if lost else "All {words:,} words are known"
-    return TokenizerCheck("unknown tokens", status, what, "" if status == "pass" else _ON_UNKNOWN, values, examples)
+    examples = [word for word, count in seen.unknown.most_common() if count]
+    return status, what, "" if status == "pass" else _ON_UNKNOWN, values, examples
 
 
-def _unicode_forms(tokenizer: Encoder, seen: _Seen | None) -> TokenizerCheck:
+def _unicode_forms(tokenizer: Encoder, seen: _Seen | None) -> _Found:
     """Compare the tokens of both forms of words, or without a text, of the characters of the tokens."""
     normal, words = unicodedata.normalize, sorted(set("".join(tokenizer.tokens)))
     if seen is not None:
@@ -332,20 +322,20 @@ def _unicode_forms(tokenizer: Encoder, seen: _Seen | None) -> TokenizerCheck:
     forms = [(normal("NFC", word), normal("NFD", word)) for word in words]
     both = [pair for pair in forms if pair[0] != pair[1]]
     if not both:
-        return TokenizerCheck("unicode forms", "pass", "No character here can be composed or decomposed")
-    composed, decomposed = (tokenizer.encode(as_texts(tokenizer, list(form))) for form in zip(*both, strict=True))
-    pairs = zip(both, composed, decomposed, strict=True)
-    differing = [form for (form, _), one, other in pairs if one.ids != other.ids]
+        return "pass", "No character here can be composed or decomposed"
+    encoded = [tokenizer.encode(as_texts(tokenizer, list(form))) for form in zip(*both, strict=True)]
+    pairs = zip(both, *encoded, strict=True)
+    differing = [composed for (composed, _), one, other in pairs if one.ids != other.ids]
     values = {"differing": len(differing), "number": len(both)}
     if not differing:
         what = "All {number:,} words or characters have the same tokens composed (NFC) and decomposed (NFD)"
-        return TokenizerCheck("unicode forms", "pass", what, "", values)
+        return "pass", what, "", values
     what = "{differing:,} of {number:,} words or characters have other tokens decomposed (NFD) than composed (NFC)"
     advice = "Bring all texts to one form first, or train with a normalizer that does, such as nfc."
-    return TokenizerCheck("unicode forms", "warning", what, advice, values, _shown(differing))
+    return "warning", what, advice, values, differing
 
 
-def _digits(tokenizer: Encoder) -> TokenizerCheck:
+def _digits(tokenizer: Encoder) -> _Found:
     numbers, unknown = [*map(str, range(10_000))], _unknown(tokenizer)
     encodings = tokenizer.encode(as_texts(tokenizer, numbers))
     found = list(zip(numbers, encodings, strict=True))
@@ -354,35 +344,37 @@ def _digits(tokenizer: Encoder) -> TokenizerCheck:
     values = {"lost": len(lost), "fewest": min(sizes), "most": max(sizes)}
     if lost:
         what, advice = "{lost:,} of the numbers up to 9,999 are unknown", "Add all digits to the alphabet."
-        return TokenizerCheck("digits", "warning", what, advice, values, _shown(lost))
+        return "warning", what, advice, values, lost
     if len({tuple(encoding.offsets) for _, encoding in found[1000:]}) == 1:
-        return TokenizerCheck("digits", "pass", "All numbers of four digits are split alike, into {most}", "", values)
+        return "pass", "All numbers of four digits are split alike, into {most}", "", values
     what = "Numbers are split unevenly: those of four digits into {fewest} to {most} tokens"
     advice = "If a model is to calculate, train with digits split: digits-single here, split_digits of SentencePiece."
-    return TokenizerCheck("digits", "warning", what, advice, values, _shown(sizes[size] for size in sorted(sizes)))
+    return "warning", what, advice, values, [sizes[size] for size in sorted(sizes)]
 
 
-def _reachable_tokens(tokenizer: Encoder, watch: Watch) -> TokenizerCheck:
+def _reachable_tokens(tokenizer: Encoder, watch: Watch) -> _Found:
     if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_cut_by_tokens:
-        return TokenizerCheck("reachable tokens", "skipped", "It applies only to WordPiece with longest match")
+        return "skipped", "It applies only to WordPiece with longest match"
     found = reachability(tokenizer, watch.is_stopped)
     lost = [token for token in found.unreachable if not UNUSED.fullmatch(token)]
     free = len(found.unreachable) - len(lost)
-    obstacles = Counter(found.unreachable[token] for token in lost)
-    values: dict[str, Any] = {"lost": len(lost), "tokens": found.tokens - free, "free": free}
-    values |= {"undecided": len(found.undecided), "by_obstacle": dict(obstacles)}
-    values["obstacles"] = ", ".join(f"{each} {number:,}" for each, number in obstacles.most_common())
+    tokens, obstacles = found.tokens - free, Counter(found.unreachable[token] for token in lost)
+    values = {
+        "lost": len(lost), "tokens": tokens, "free": free, "undecided": len(found.undecided),
+        "by_obstacle": dict(obstacles),
+        "obstacles": ", ".join(f"{each} {number:,}" for each, number in obstacles.most_common()),
+    }  # fmt: skip
     more = "; {free:,} like [unused0] left out" if free else ""
     more += "; {undecided:,} undecided" if found.undecided else ""
     if not lost:
-        return TokenizerCheck("reachable tokens", "pass", "No token of {tokens:,} is out of reach" + more, "", values)
-    status: CheckStatus = "fail" if len(lost) > _TOO_MANY_UNREACHABLE * values["tokens"] else "warning"
+        return "pass", "No token of {tokens:,} is out of reach" + more, "", values
+    status = "fail" if len(lost) > _TOO_MANY_UNREACHABLE * tokens else "warning"
     advice = "Prune them, or use the normalizer and pre-tokenizer that the vocabulary was trained with."
     what = "No text can produce {lost:,} of {tokens:,} tokens, because of: {obstacles}"
-    return TokenizerCheck("reachable tokens", status, what + more, advice, values, _shown(lost))
+    return status, what + more, advice, values, lost
 
 
-def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> TokenizerCheck:
+def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> _Found:
     special = {*tokenizer.roles.values(), *getattr(tokenizer, "special_tokens", ())}
     tokens = [token for token in tokenizer.tokens if token not in special and not UNUSED.fullmatch(token)]
     counts = {token: seen.frequencies[tokenizer.id_of(token)] for token in tokens}
@@ -391,13 +383,9 @@ def _rare_tokens(tokenizer: Encoder, seen: _Seen) -> TokenizerCheck:
     values = {"rare": len(rare), "tokens": len(counts), "share": share, "least": _RARE, "total": total}
     what = "{rare:,} of {tokens:,} tokens ({share:.1%}) occur fewer than {least} times in the text"
     if share <= _MOST_RARE:
-        return TokenizerCheck("rare tokens", "pass", what, "", values)
+        return "pass", what, "", values
     if total < _RARE * len(counts):
         what = "The text is too short: of its {total:,} tokens not each of {tokens:,} can occur {least} times"
-        return TokenizerCheck("rare tokens", "skipped", what, "Choose a longer text.", values)
+        return "skipped", what, "Choose a longer text.", values
     advice = "A model learns little about such tokens: train a smaller vocabulary, or prune this one."
-    return TokenizerCheck("rare tokens", "warning", what, advice, values, _shown(rare))
-
-
-def _shown(examples: Iterable[str]) -> tuple[str, ...]:
-    return tuple(islice(examples, _MOST_SHOWN))
+    return "warning", what, advice, values, rare

@@ -603,15 +603,19 @@ def as_texts(tokenizer: Encoder, words: Sequence[str]) -> list[str]:
     return list(words) if is_marked else [as_text(word) for word in words]
 
 
+def is_given(on: Any) -> bool:
+    """Return whether there are files or words with their counts: not the empty tuple in place of them."""
+    return not isinstance(on, tuple | list) or bool(on)
+
+
 def texts_by_name(on: Any, texts: Any, fold: Fold | None = None) -> dict[str, TextInFiles | TextInWords]:
     """Return the texts by name; one without a name is called ``""``."""
     of_texts: Mapping[Any, Any] = texts if isinstance(texts, Mapping) else {"": texts}  # not a column of pandas
     in_memory = {str(name): list(checked_texts(each)) for name, each in of_texts.items()}
-    is_on_given = not isinstance(on, tuple | list) or bool(on)
     found: dict[str, TextInFiles | TextInWords] = {}
-    if is_on_given and any(in_memory.values()):
+    if is_given(on) and any(in_memory.values()):
         raise StudioError("Files or words cannot be combined with texts", "Pass only one of them.")
-    if not is_on_given:
+    if not is_given(on):
         found = {
             name: TextInFiles(name, None, given or [""], fold) for name, given in in_memory.items() if given or name
         }
