@@ -20,7 +20,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.evaluating import by_name, evaluate
 from wordpiece_studio.evaluation.held_out import (
     HOLD_OUT_ADVICE,
-    LAST_TENTH,
     NO_LINES,
     Fold,
     HeldOutText,
@@ -48,7 +47,8 @@ class Retraining:
     """A training to be repeated on a part of a corpus.
 
     `steps` find its words, of which rare ones may be left out. A `library` is called with the words, or with the files
-    or texts if it `is_of_lines`, with the settings and the keyword arguments of `train_library`.
+    or texts if it `is_of_lines`, with the settings and the keyword arguments of `train_library`. What is to `verify`
+    that the corpus is the same is called with it, its files and the settings.
     """
 
     config: TrainingConfig
@@ -56,6 +56,7 @@ class Retraining:
     library: Callable[..., Measurable] | None = None
     is_of_lines: bool = False
     min_count: int = 1
+    verify: Callable[[DividedCorpus, Sequence[CorpusFile], TrainingConfig], None] | None = None
 
     @classmethod
     def of(cls, run: Any) -> Retraining | None:
@@ -67,26 +68,28 @@ class Retraining:
 
 
 class CorpusInBlocks:
-    """A corpus of which one block at a time is held out; the rest is to train on: as words, or as lines of text."""
+    """A corpus of which one block is held out; the rest is to train on: as words, or as lines of text."""
 
     def __init__(
-        self, files: Sequence[CorpusFile], texts: list[str], max_word_length: int, progress: Report | None,
+        self, files: Sequence[CorpusFile], texts: list[str], fold: Fold, max_word_length: int, progress: Report,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:  # fmt: skip
-        self._files, self._texts = files, texts
+        self._files, self._texts, self._fold = files, texts, fold
         self._max_word_length = max_word_length
-        self._progress = progress or (lambda *_: None)
+        self._progress = progress
         self._should_stop = should_stop
         self._known: dict[tuple[object, ...], DividedCorpus] = {}
 
-    def trained(self, name: str, again: Retraining, fold: Fold = LAST_TENTH) -> Measurable:
+    def trained(self, name: str, again: Retraining) -> Measurable:
         report = partial(self._progress, f"Training {name}")
         config = dataclasses.replace(again.config, max_seconds=None)
         report(0, 1)
-        if again.is_of_lines and again.library is not None:
-            given = self._files or self._texts
-            return again.library(given, config, is_rest=True, fold=fold, should_stop=self._should_stop)
-        rest = self.divided(again, fold).rest.at_least(again.min_count)
+        if again.verify is not None:
+            again.verify(self.divided(again), self._files, again.config)
+        if again.library is not None and again.is_of_lines:
+            lines = self._files or self._texts
+            return again.library(lines, config, is_rest=True, fold=self._fold, should_stop=self._should_stop)
+        rest = self.divided(again).rest.at_least(again.min_count)
         if again.library is not None:
             return again.library(rest, config, should_stop=self._should_stop)
         try:
@@ -96,13 +99,12 @@ class CorpusInBlocks:
         except PreparationStopped:
             raise CountingStopped from None
 
-    def divided(self, again: Retraining, fold: Fold = LAST_TENTH) -> DividedCorpus:
+    def divided(self, again: Retraining) -> DividedCorpus:
         config = again.config
-        key = *again.steps, config.special_tokens, config.user_tokens, fold
+        key = *again.steps, config.special_tokens, config.user_tokens
         if key not in self._known:
-            self._known = {each: known for each, known in self._known.items() if each[-1] == fold}  # no other is needed
             self._known[key] = divided_corpus(
-                self._files, *again.steps, texts=self._texts, fold=fold, special_tokens=config.special_tokens,
+                self._files, *again.steps, texts=self._texts, fold=self._fold, special_tokens=config.special_tokens,
                 user_tokens=config.user_tokens, max_word_length=self._max_word_length,
                 progress=lambda read: self._progress("Reading", read.bytes_done, read.bytes_total),
                 should_stop=self._should_stop or (lambda: False),
@@ -165,21 +167,66 @@ def cross_validate(
     if isinstance(on, WordCounts | HeldOutText):
         raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
     files = () if lines else listing(on).files
-    again = {name: Retraining.of(each) for name, each in given.items()}
-    found = []
-    for fold in (Fold(place, number) for place in range(number)):
+    blocks = [Fold(place, number) for place in range(number)]
+    found = measured_by_blocks(
+        given, blocks, files, lines, max_word_length=max_word_length, progress=progress or (lambda *_: None),
+        should_stop=should_stop, is_held_out=True, **options,
+    )  # fmt: skip
+    assert found is not None
+    return found
+
+
+def measured_by_blocks(
+    given: Mapping[str, Any], blocks: Sequence[Fold], files: Any, lines: list[str], *, max_word_length: int,
+    progress: Report, should_stop: Callable[[], bool] | None = None, failures: dict[str, StudioError] | None = None,
+    **options: Any,
+) -> Evaluation | None:  # fmt: skip
+    """Return the figures of tokenizers on one or more blocks together, see `cross_validate`.
+
+    With `failures`, the errors of those that fail go there, and the others are measured; None if there are none.
+    """
+    again = {name: training for name, each in given.items() if (training := Retraining.of(each)) is not None}
+    names, found = [*given], []
+    for fold in blocks:
 
         def report(what: str, done: int, total: int, fold: Fold = fold) -> None:
-            if progress is not None:
-                progress(f"Fold {fold.number + 1} of {fold.of}: {what}", done, total)
+            progress(f"Fold {fold.number + 1} of {fold.of}: {what}" if len(blocks) > 1 else what, done, total)
 
-        corpus = CorpusInBlocks(files, lines, max_word_length, report, should_stop)
-        named = {
-            name: given[name] if each is None else corpus.trained(name, each, fold) for name, each in again.items()
-        }
-        watched: Any = {"is_held_out": True, "fold": fold, "progress": report, "should_stop": should_stop}
-        found.append(evaluate(named, files, texts=lines, **watched, **options))
-    return over_folds(found, {name for name, each in again.items() if each is not None})
+        options |= {"texts": lines, "fold": fold, "progress": report, "should_stop": should_stop}
+        corpus = CorpusInBlocks(files, lines, fold, max_word_length, report, should_stop)
+
+        def trained(name: str, corpus: CorpusInBlocks = corpus) -> Measurable:
+            return corpus.trained(name, again[name]) if name in again else given[name]
+
+        named = without_failures(names, trained, failures)
+        if not named:
+            return None
+        try:
+            found.append(evaluate(named, files, **options))
+        except StudioError:
+            if failures is None:
+                raise
+            alone = without_failures(named, lambda name: evaluate({name: named[name]}, files, **options), failures)  # noqa: B023
+            if not alone:
+                raise
+            found.append(evaluate({name: named[name] for name in alone}, files, **options))
+        names = [each.name for each in found[-1].figures]
+    return over_folds(found, again) if len(blocks) > 1 else found[0]
+
+
+def without_failures(
+    names: Iterable[str], made: Callable[[str], Any], failures: dict[str, StudioError] | None
+) -> dict[str, Any]:
+    """Return what is made for each name; errors go to `failures` if it is given."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = made(name)
+        except (StudioError, OSError) as error:
+            if failures is None:
+                raise
+            failures[name] = error if isinstance(error, StudioError) else StudioError("{reason}", reason=str(error))
+    return found
 
 
 def over_folds(found: Sequence[Evaluation], retrained: Iterable[str] = ()) -> Evaluation:

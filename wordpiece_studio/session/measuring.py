@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.check import check
-from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, over_folds
-from wordpiece_studio.evaluation.evaluating import evaluate
+from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, measured_by_blocks, without_failures
 from wordpiece_studio.evaluation.held_out import LAST_TENTH, Fold, held_out_figures
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
@@ -64,14 +63,6 @@ def _checksum(counts: WordCounts) -> int:
     return sum(zlib.crc32(word) * count for word, count in zip(encoded, counts.counts.tolist(), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class TrainedAnew:
-    """A run to be trained once more, on what is not held out of its corpus, which must be the same."""
-
-    again: Retraining
-    fingerprint: Fingerprint
-
-
 class HeldOutFigure(NamedTuple):
     rate: float
     unknown: float = 0.0
@@ -83,12 +74,12 @@ class HeldOutFigure(NamedTuple):
 
 
 def judge(
-    text: str, files: Sequence[CorpusFile], anew: TrainedAnew, max_word_length: int, *,
+    text: str, files: Sequence[CorpusFile], again: Retraining, max_word_length: int, *,
     progress: Callable[[float], None],
 ) -> dict[str, HeldOutFigure]:  # fmt: skip
     """Return the figures by objective: on a part of files, or of `text` without any; the progress is from 0 to 1."""
     begun: list[str] = []  # the objectives, the present one last
-    size = anew.again.config.vocab_size
+    size = again.config.vocab_size
 
     def read(_reading: str, done: int, total: int) -> None:
         progress(_READING_PART * done / max(total, 1))
@@ -99,9 +90,10 @@ def judge(
         part = 0.0 if size is None else min(tokens / size, 1.0)
         progress(_READING_PART + _TRAINING_PART * (len(begun) - 1 + part))
 
-    divided = CorpusInBlocks(files, [] if files else [text], max_word_length, read).divided(anew.again)
-    anew.fingerprint.check(divided, files, anew.again.config)
-    found = held_out_figures(divided.rest, divided.held_out, anew.again.config, progress=trained)
+    divided = CorpusInBlocks(files, [] if files else [text], LAST_TENTH, max_word_length, read).divided(again)
+    assert again.verify is not None
+    again.verify(divided, files, again.config)
+    found = held_out_figures(divided.rest, divided.held_out, again.config, progress=trained)
     rates = found.tokens_per_word.items()
     return {objective: HeldOutFigure(rate, found.unknown[objective]) for objective, rate in rates}
 
@@ -122,7 +114,7 @@ def checked(
 
 
 def measure(
-    tokenizers: Mapping[str, Measurable | TrainedAnew | partial[Measurable]], on: Any, text: str, max_word_length: int,
+    tokenizers: Mapping[str, Measurable | partial[Measurable]], on: Any, text: str, max_word_length: int,
     *, is_parallel: bool = False, is_held_out: bool = False, folds: int = 0, progress: Report,
 ) -> tuple[Evaluation | None, dict[str, StudioError]]:  # fmt: skip
     """Return the figures of tokenizers, some to be loaded first, and the errors of those that fail; None if all fail.
@@ -130,51 +122,16 @@ def measure(
     As `evaluate`, or with folds as `cross_validate`; the text is used where `on` is empty, and the length is that of
     words to train anew on.
     """
-    texts = [text] if on == () else []
     failures: dict[str, StudioError] = {}
-    found: list[Evaluation] = []
-    for fold in [Fold(number, folds) for number in range(folds)] or [LAST_TENTH]:
 
-        def report(what: str, done: int, total: int, fold: Fold = fold) -> None:
-            progress(f"Fold {fold.number + 1} of {folds}: {what}" if folds else what, done, total)
+    def loaded(name: str) -> Measurable:
+        each = tokenizers[name]
+        return each() if isinstance(each, partial) else each
 
-        corpus = CorpusInBlocks(on, texts, max_word_length, report)
-
-        def ready(name: str, fold: Fold = fold, corpus: CorpusInBlocks = corpus) -> Measurable:
-            each = tokenizers[name]
-            if isinstance(each, TrainedAnew):
-                each.fingerprint.check(corpus.divided(each.again, fold), on, each.again.config)
-                return corpus.trained(name, each.again, fold)
-            return each() if isinstance(each, partial) else each
-
-        def figures(named: Mapping[str, Measurable], fold: Fold = fold, report: Report = report) -> Evaluation:
-            options: Any = {"is_parallel": is_parallel, "is_held_out": is_held_out, "fold": fold, "progress": report}
-            return evaluate(named, on, texts=texts, with_greedy_gap=True, **options)
-
-        named = _those_without_error([name for name in tokenizers if name not in failures], ready, failures)
-        if not named:
-            return None, failures
-        try:
-            found.append(figures(named))
-        except StudioError:
-            failing: dict[str, StudioError] = {}
-            working = _those_without_error(named, lambda name: figures({name: named[name]}), failing)  # noqa: B023
-            if not working:
-                raise
-            failures |= failing
-            found.append(figures({name: named[name] for name in working}))
-    return (over_folds(found) if folds else found[0]), failures
-
-
-def _those_without_error(
-    names: Iterable[str], made: Callable[[str], Any], failures: dict[str, StudioError]
-) -> dict[str, Any]:
-    found = {}
-    for name in names:
-        try:
-            found[name] = made(name)
-        except StudioError as error:
-            failures[name] = error
-        except OSError as error:
-            failures[name] = StudioError("{reason}", reason=str(error))
-    return found
+    named = without_failures(tokenizers, loaded, failures)
+    blocks = [Fold(number, folds) for number in range(folds)] or [LAST_TENTH]
+    found = measured_by_blocks(
+        named, blocks, on, [text] if on == () else [], max_word_length=max_word_length, progress=progress,
+        failures=failures, is_held_out=is_held_out, is_parallel=is_parallel, with_greedy_gap=True,
+    )  # fmt: skip
+    return found, failures

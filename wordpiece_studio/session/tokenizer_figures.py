@@ -23,7 +23,6 @@ from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile
 from wordpiece_studio.session.measuring import (
     Fingerprint,
     HeldOutFigure,
-    TrainedAnew,
     judge,
     library_tokenizer,
     measure,
@@ -364,7 +363,7 @@ def _tokenizer(request: FiguresRequest, measured: Measured) -> Any:
         again = Retraining(config, steps)
         if of_library is not None:
             again = library_retraining(of_library.trainer, config, steps, of_library.learned.is_of_lines)
-        return TrainedAnew(again, Fingerprint.of(run.counts, corpus.files))
+        return replace(again, verify=Fingerprint.of(run.counts, corpus.files).check)
     return tokenizer_of(run, step)
 
 
@@ -478,9 +477,9 @@ def judged(
     progress(0.0)
     if must_compile_first(counts, config):
         compile_kernels(should_stop)
-    again = Retraining(config, (counts.normalizer, counts.pre_tokenizer))
-    anew = TrainedAnew(again, Fingerprint.of(counts, files))
-    request: Any = text, [each.file for each in files], anew, max_word_length
+    verify = Fingerprint.of(counts, files).check
+    again = Retraining(config, (counts.normalizer, counts.pre_tokenizer), verify=verify)
+    request: Any = text, [each.file for each in files], again, max_word_length
     with Child("Held-out text cannot be measured", low_priority=True) as child:
         found: Judgement = child.call(judge, *request, progress=progress, should_stop=should_stop)
         return found
