@@ -76,7 +76,7 @@ def compare(path: Path, folds: int) -> None:
             bits += spelling.bits_of_unknown([*unknown], np.array([*unknown.values()], np.int64))
             measured = sweep.methods[objective][0][place]
             figures, pieces = measured.figures, size - len(wps.TrainingConfig().special_tokens)
-            wanted = held.sum(), held[1], round(bits), round(spelling.bits()), (rest[5:] >= 100).sum() / pieces
+            wanted = held.sum(), held[1], round(bits), round(spelling.bits), (rest[5:] >= 100).sum() / pieces
             got = (
                 figures.tokens, figures.unknown, round(figures.code_length), round(figures.vocabulary_bits),
                 measured.frequent_share,

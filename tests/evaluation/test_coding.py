@@ -48,11 +48,10 @@ def test_without_a_training_part_a_token_takes_what_was_seen_before_it() -> None
 def test_a_vocabulary_is_spelled_in_its_alphabet() -> None:
     tokens = ["[UNK]", "h", "##u", "##ug", "hug</w>", "##", "ж"]
     spelling = Spelling.of(tokens, ["[UNK]"], "##", "</w>")
-    assert spelling.lengths.tolist() == [-1, 1, 2, 3, 4, 2, 1]
+    assert spelling.symbols == 2 + 3 + 4 + 5 + 3 + 2
     assert spelling.alphabet == {*"hug#ж", "##", "</w>"}
     assert spelling.symbol_bits == 3
-    assert spelling.bits() == (2 + 3 + 4 + 5 + 3 + 2) * 3
-    assert [spelling.bits(size) for size in range(4)] == [0, 0, 2 * 3, 5 * 3]
+    assert spelling.bits == (2 + 3 + 4 + 5 + 3 + 2) * 3
     unknown = spelling.bits_of_unknown(["hx", "жg"], np.array([2, 1]))
     assert unknown == pytest.approx(2 * (3 + ANY_CHARACTER_BITS + 3) + 3 * 3)
 

@@ -10,7 +10,7 @@ import math
 import os
 from dataclasses import asdict, dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened
@@ -26,16 +26,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.evaluating import Measurable
     from wordpiece_studio.evaluation.held_out import Place
-    from wordpiece_studio.tokenizer.encoding import Encoder
 
 _FORM = "Write a word, a tab, and the word with | between its morphemes, on each line."
-
-
-class DividedWord(NamedTuple):
-    """A word, and where morphemes begin inside it."""
-
-    word: str
-    places: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +72,10 @@ class Boundaries:
         return asdict(self) | {name: None if math.isnan(value) else value for name, value in ratios.items()}
 
 
-def read_divided_words(path: str | os.PathLike[str]) -> list[DividedWord]:
-    """Read a file with a word and its morphemes on each line: ``word<TAB>mor|phemes``.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read, or a line has another form, naming it.
-    """
+def _divided_words(path: str | os.PathLike[str]) -> dict[str, set[int]]:
+    """Return the words of a file, and where morphemes begin inside each."""
     text = "".join(piece.text for piece in opened(CorpusFile(os.fspath(path))).pieces())
-    words: dict[str, frozenset[int]] = {}
+    words = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -98,10 +84,10 @@ def read_divided_words(path: str | os.PathLike[str]) -> list[DividedWord]:
         if not tab or "".join(parts) != word or not all(parts):
             what = "{path}, line {line}: {text} is not a word with its morphemes"
             raise StudioError(what, _FORM, path=display_name(path), line=number, text=repr(line[:50]))
-        words[word] = frozenset(list(accumulate(map(len, parts)))[:-1])
+        words[word] = {*accumulate(map(len, parts[:-1]))}
     if not words:
         raise StudioError("There are no words in {path}", _FORM, path=display_name(path))
-    return [DividedWord(word, places) for word, places in words.items()]
+    return words
 
 
 def morpheme_boundaries(
@@ -118,7 +104,7 @@ def morpheme_boundaries(
     tokenizers
         As for `evaluate`. Each reads every word as a text of its own.
     path
-        The words, see `read_divided_words`; a later line about the same word counts.
+        A file with a word and its morphemes on each line: ``word<TAB>mor|phemes``; the last of a word counts.
     on, texts
         A text, as files or in memory, whose words say how often each word occurs; without one the second of each pair
         is None.
@@ -126,42 +112,32 @@ def morpheme_boundaries(
     Raises
     ------
     StudioError
-        As `read_divided_words` and `held_out_text`; or if a library fails.
+        If a file cannot be read, a line has another form, there are no words, or a library fails.
     """
     named, given = named_tokenizers(tokenizers), list(texts)
-    words = read_divided_words(path)
-    has_text = bool(given) or is_given(on)
-    counts: dict[str, int] = {}
-    pipeline = common_reading([*named.values()]).pipeline
-    if has_text:
+    morphemes = _divided_words(path)
+    words, times = [*morphemes], []
+    if given or is_given(on):
+        pipeline = common_reading([*named.values()]).pipeline
         text = held_out_text(on, pipeline.normalizer, pipeline.pre_tokenizer, texts=given)
         counts = dict(text.counts.items())
-    times = [counts.get("".join(pipeline.words(each.word)), 0) for each in words]
+        times = [counts.get("".join(pipeline.words(word)), 0) for word in words]
     found = {}
     for name, tokenizer in named.items():
-        places = _places(tokenizer, [each.word for each in words])
-        distinct = _agreement(words, places, [1] * len(words))
-        found[name] = distinct, (_agreement(words, places, times) if has_text else None)
+        cuts = [cut.places for cut in cuts_of(tokenizer, words, False, Watch(None, None))]
+        places = [None if any(lost for _, lost in cut) else {place for place, _ in cut} - {0} for cut in cuts]
+        known = list(zip(morphemes.values(), places, strict=True))
+        found[name] = _agreement(known, [1] * len(words)), _agreement(known, times) if times else None
     return found
 
 
-def _places(tokenizer: Encoder, words: Sequence[str]) -> list[set[int] | None]:
-    """Return where tokens begin inside each word; None if a part of it is unknown."""
-    cuts = cuts_of(tokenizer, words, False, Watch(None, None))
-    return [
-        None if any(is_unknown for _, is_unknown in cut.places) else {place for place, _ in cut.places} - {0}
-        for cut in cuts
-    ]
-
-
-def _agreement(words: Sequence[DividedWord], places: Sequence[set[int] | None], times: Sequence[int]) -> Boundaries:
+def _agreement(places: Sequence[tuple[set[int], set[int] | None]], times: Sequence[int]) -> Boundaries:
+    """Count boundaries of words; the places are those of morphemes and of tokens, None where some are unknown."""
     whole = unknown = found = true = common = 0
-    for (_, morphemes), tokens, count in zip(words, places, times, strict=True):
-        if tokens is None:
-            unknown += count
-        elif not tokens:
-            whole += count
-        else:
+    for (morphemes, tokens), count in zip(places, times, strict=True):
+        unknown += count * (tokens is None)
+        whole += count * (tokens == set())
+        if tokens:
             found, true = found + count * len(tokens), true + count * len(morphemes)
             common += count * len(tokens & morphemes)
     return Boundaries(sum(times), whole, unknown, found, true, common)

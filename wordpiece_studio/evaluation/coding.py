@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,54 +49,48 @@ def adaptive_code_bits(judged: NDArray[np.int64], entries: int) -> float:
     return (found - sum(map(math.lgamma, (judged[judged > 0] + 1).tolist()))) / math.log(2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Spelling:
     """The tokens of a vocabulary as they are spelled: the prefix within words is one symbol, and so is the suffix.
 
     Attributes
     ----------
-    lengths
-        How many symbols each token has, by its place in the order of ids: int64; -1 for special tokens, which are not
-        spelled.
+    symbols
+        How many symbols all tokens have together, with an end for each; special tokens are not spelled.
     alphabet
         The different symbols.
     """
 
-    lengths: NDArray[np.int64]
+    symbols: int
     alphabet: frozenset[str]
 
     @classmethod
     def of(
         cls, tokens: Iterable[str], special_tokens: Collection[str] = (), prefix: str = "", suffix: str = ""
     ) -> Spelling:
-        special, lengths, alphabet = {*special_tokens}, [], set[str]()
+        symbols, alphabet = 0, set[str]()
         for token in tokens:
-            if token in special:
-                lengths.append(-1)
-                continue
-            has_prefix = bool(prefix) and token.startswith(prefix) and token != prefix
-            has_suffix = bool(suffix) and token.endswith(suffix)
-            text = token[len(prefix) * has_prefix : len(token) - len(suffix) * has_suffix]
-            lengths.append(len(text) + has_prefix + has_suffix)
-            alphabet.update(text, [prefix] * has_prefix, [suffix] * has_suffix)
-        return cls(np.array(lengths, np.int64), frozenset(alphabet))
+            if token not in special_tokens:
+                has_prefix = bool(prefix) and token.startswith(prefix) and token != prefix
+                has_suffix = bool(suffix) and token.endswith(suffix)
+                text = token[len(prefix) * has_prefix : len(token) - len(suffix) * has_suffix]
+                symbols += len(text) + has_prefix + has_suffix + 1
+                alphabet.update(text, [prefix] * has_prefix, [suffix] * has_suffix)
+        return cls(symbols, frozenset(alphabet))
 
     @property
     def symbol_bits(self) -> float:
         """The bits of a symbol, or of an end: all are equally long."""
         return math.log2(len(self.alphabet) + 1)
 
-    @cached_property
-    def _symbols(self) -> NDArray[np.int64]:
-        return np.append(0, np.cumsum(self.lengths + 1))  # with the end of each; of a special token nothing
+    @property
+    def bits(self) -> float:
+        """The bits of all tokens.
 
-    def bits(self, size: int | None = None) -> float:
-        """Return the bits of all tokens, or of the first `size`, which must have the same alphabet.
-
-        >>> round(Spelling.of(["[UNK]", "a", "##a", "aa"], ["[UNK]"], "##").bits(3), 3)  # 5 * log2(3)
+        >>> round(Spelling.of(["[UNK]", "a", "##a"], ["[UNK]"], "##").bits, 3)  # 5 * log2(3)
         7.925
         """
-        return float(self._symbols[len(self.lengths) if size is None else size]) * self.symbol_bits
+        return self.symbols * self.symbol_bits
 
     def bits_of_unknown(self, words: Sequence[str], counts: NDArray[np.int64]) -> float:
         """Return the bits that words take beside the unknown token that stands for them: they are spelled.

@@ -241,28 +241,40 @@ def _measured(
     whole = _sized(source.begin(common, watch))
     found: dict[str, _Counted] = {}
     for first in named.values():
-        alike = [name for name, each in named.items() if name not in found and each.reading == first.reading]
-        if first.reading is not None:
-            text, rest = source.counted(first.reading, watch)
-            for name in alike:
-                beside = Beside(named[name], has_gap=has_gap)
-                usage = _usage(name, named[name], text, watch, beside.see)
-                learned = None if rest is None else _usage(name, named[name], rest, watch)
-                found[name] = _Counted(usage, learned, beside.unknown_bits, beside.greedy, beside.fewest)
-        else:
-            found |= {name: _counted_by_library(name, named[name], source, watch) for name in alike}  # type: ignore[arg-type]
+        parts = None if first.reading is None else source.counted(first.reading, watch)
+        for name, each in named.items():
+            if name not in found and each.reading == first.reading:
+                found[name] = _counted(name, each, source, parts, watch, has_gap)
     return whole, {name: found[name] for name in named}
 
 
-class Beside:
+def _counted(
+    name: str, tokenizer: Encoder, source: TextInFiles | TextInWords,
+    parts: tuple[HeldOutText, HeldOutText | None] | None, watch: Watch, has_gap: bool = False,
+) -> _Counted:  # fmt: skip
+    """Count the tokens of a text and of the rest: these `parts`, or what a library finds in them."""
+    beside, learned = _Beside(tokenizer, has_gap=has_gap), None
+    if parts is not None:
+        usage = _usage(name, tokenizer, parts[0], watch, beside.see)
+        learned = None if parts[1] is None else _usage(name, tokenizer, parts[1], watch)
+    else:
+        assert isinstance(tokenizer, LibraryEncoder)
+        note = partial(watch.note, f"Tokenizing by {name}")
+        usage = _usage_of_words(tokenizer, source.counted_by(tokenizer, note), beside.see)
+        if isinstance(source, TextInFiles) and source.rest is not None:
+            learned = _usage_of_words(tokenizer, source.counted_by(tokenizer, note, is_rest=True))
+    return _Counted(usage, learned, beside.unknown_bits, beside.greedy, beside.fewest)
+
+
+class _Beside:
     """What is found out about words while their tokens are counted: how unknown ones are spelled, and the fewest."""
 
-    def __init__(self, tokenizer: Encoder, *, spelling: Spelling | None = None, has_gap: bool = False) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Encoder, *, has_gap: bool) -> None:
+        self._spelling = spelling_of(tokenizer)
         self._unknown = tokenizer.id_of(tokenizer.unk_token or "")
-        has_gap = has_gap and isinstance(tokenizer, Tokenizer) and tokenizer.can_explain
-        self._shortest = FewestTokens(tokenizer.vocabulary) if has_gap else None  # type: ignore[attr-defined]
-        self._spelling = spelling
+        self._shortest: FewestTokens | None = None
+        if has_gap and isinstance(tokenizer, Tokenizer) and tokenizer.can_explain:
+            self._shortest = FewestTokens(tokenizer.vocabulary)
         self.unknown_bits = 0.0
         self.greedy = self.fewest = 0
 
@@ -272,7 +284,13 @@ class Beside:
         lengths = np.diff(ends, prepend=0)
         owners = np.unique(np.searchsorted(ends, np.flatnonzero(is_unknown), side="right"))
         if len(owners):
-            self._see_unknown([words[each] for each in owners.tolist()], lengths[owners], weights[owners])
+            # Where there are known tokens too, what the alphabet lacks is unknown.
+            known = self._spelling.alphabet
+            lost = [
+                words[each] if lengths[each] == 1 else "".join(letter for letter in words[each] if letter not in known)
+                for each in owners.tolist()
+            ]
+            self.unknown_bits += self._spelling.bits_of_unknown(lost, weights[owners])
         if self._shortest is None:
             return
         is_known = np.ones(len(ends), np.bool_)
@@ -282,15 +300,6 @@ class Beside:
         for each in np.flatnonzero(is_known & (lengths > 2)).tolist():  # two are the fewest where one is not enough
             saved = int(lengths[each]) - self._shortest.number(words[each])
             self.fewest -= saved * int(weights[each])
-
-    def _see_unknown(self, words: Sequence[str], lengths: NDArray[np.int64], weights: NDArray[np.int64]) -> None:
-        self._spelling = spelling = self._spelling or spelling_of(self._tokenizer)
-        # Where there are known tokens too, what the alphabet lacks is unknown.
-        lost = [
-            word if length == 1 else "".join(each for each in word if each not in spelling.alphabet)
-            for word, length in zip(words, lengths.tolist(), strict=True)
-        ]
-        self.unknown_bits += spelling.bits_of_unknown(lost, weights)
 
 
 def spelling_of(tokenizer: Encoder) -> Spelling:
@@ -326,19 +335,7 @@ def _usage(
     )  # fmt: skip
 
 
-def _counted_by_library(
-    name: str, tokenizer: LibraryEncoder, source: TextInFiles | TextInWords, watch: Watch
-) -> _Counted:
-    note = partial(watch.note, f"Tokenizing by {name}")
-    beside = Beside(tokenizer)
-
-    usage, learned = usage_of_words(tokenizer, source.counted_by(tokenizer, note), beside.see), None
-    if isinstance(source, TextInFiles) and source.rest is not None:
-        learned = usage_of_words(tokenizer, source.counted_by(tokenizer, note, is_rest=True))
-    return _Counted(usage, learned, beside.unknown_bits, 0, 0)
-
-
-def usage_of_words(
+def _usage_of_words(
     tokenizer: Encoder, read: Iterable[CountedWord], see: Callable[[EncodedWords], None] | None = None
 ) -> Usage:
     """Return the tokens of words that a library found, with their ids; `see` is shown the same."""
@@ -364,13 +361,8 @@ def figures_of_fold(
 
     `source` is the text of both, which has begun, and `share` the part of it that is held out.
     """
-    if isinstance(tokenizer, LibraryEncoder) and tokenizer.reading is None:
-        counted = _counted_by_library(name, tokenizer, source, watch)
-    else:
-        beside = Beside(tokenizer, has_gap=False)
-        usage = _usage(name, tokenizer, fold.held_out, watch, beside.see)
-        learned = _usage(name, tokenizer, HeldOutText(fold.rest), watch)
-        counted = _Counted(usage, learned, beside.unknown_bits, 0, 0)
+    parts = None if tokenizer.reading is None else (fold.held_out, HeldOutText(fold.rest))
+    counted = _counted(name, tokenizer, source, parts, watch)
     assert counted.learned is not None
     texts, given = [fold.held_out], counted.learned
     return _figures(name, tokenizer, texts, counted, given, alpha=ALPHA, coded_by="rest", share=share), given
@@ -422,7 +414,7 @@ def _figures(
         characters=sum(text.characters for text in texts), bytes=sum(text.bytes for text in texts),
         unknown=usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
         used=int(np.count_nonzero(usage.frequencies)), renyi_efficiency=renyi_efficiency(shares, alpha),
-        code_length=bits + found.unknown_bits, vocabulary_bits=spelling_of(tokenizer).bits(), coded_by=coded_by,
+        code_length=bits + found.unknown_bits, vocabulary_bits=spelling_of(tokenizer).bits, coded_by=coded_by,
         lines=sum(text.lines for text in texts), share=share,
         greedy_gap=found.greedy / found.fewest if found.fewest else None,
     )  # fmt: skip

@@ -50,14 +50,14 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(float(np.mean(values)), float(np.std(values, ddof=1)))
 
 
-def difference(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Difference:
+def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Return the difference first - second over the same two or more folds, with its interval.
 
     The variance of the differences is multiplied by 1/n + 1/(n - 1): one block is judged by, n - 1 are trained on.
     """
     found = spread(np.subtract(first, second).tolist())
     folds = len(first)
-    half = t_quantile((1 + level) / 2, folds - 1) * found.deviation * math.sqrt(1 / folds + 1 / (folds - 1))
+    half = t_quantile((1 + LEVEL) / 2, folds - 1) * found.deviation * math.sqrt(1 / folds + 1 / (folds - 1))
     return Difference(found.mean, found.mean - half, found.mean + half)
 
 
@@ -73,15 +73,11 @@ def t_quantile(probability: float, degrees: int) -> float:
     low, high = 0.0, math.pi / 2
     for _ in range(60):
         angle = (low + high) / 2
-        low, high = (angle, high) if _within(angle, degrees) < 2 * probability - 1 else (low, angle)
+        sine, cosine, is_odd = math.sin(angle), math.cos(angle), degrees % 2
+        term, total = (cosine, 0.0) if is_odd else (1.0, 0.0)
+        for power in range(2 + is_odd, degrees + 1, 2):  # as many terms as the sum has
+            total += term
+            term *= cosine**2 * (power - 1) / power
+        within = 2 / math.pi * (angle + sine * total) if is_odd else sine * total  # plus and minus the quantile
+        low, high = (angle, high) if within < 2 * probability - 1 else (low, angle)
     return math.sqrt(degrees) * math.tan(low)
-
-
-def _within(angle: float, degrees: int) -> float:
-    """Return the probability that t is between plus and minus ``sqrt(degrees) * tan(angle)``."""
-    sine, cosine = math.sin(angle), math.cos(angle)
-    term, total = (cosine, 0.0) if degrees % 2 else (1.0, 0.0)
-    for power in range(2 + degrees % 2, degrees + 1, 2):  # as many terms as the sum has
-        total += term
-        term *= cosine**2 * (power - 1) / power
-    return 2 / math.pi * (angle + sine * total) if degrees % 2 else sine * total
