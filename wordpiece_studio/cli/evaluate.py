@@ -70,14 +70,11 @@ class EvaluateCommand(CliCommand, FileOptions):
             raise StudioError("There is no column {name}", "Use one of {names}.", name=self.sort, names=names)
         loaded = _loaded(self.tokenizers)
         manifests = [manifest_of_tokenizer(Path(path)) for path in self.tokenizers]
-        named = {
-            f"{name} (trained on words)" if _is_of_words(manifest) else name: each
-            for manifest, (name, each) in zip(manifests, loaded.items(), strict=True)
-        }
+        marks = [" (trained on words)" * _is_of_words(manifest) for manifest in manifests]
+        named: dict[str, Any] = {name + mark: loaded[name] for name, mark in zip(loaded, marks, strict=True)}
         texts: Mapping[str, Listing] = _texts_of(self.on, self)
         one_of = {"--held-out": self.held_out, "--folds": self.folds, "--parallel": self.parallel}
-        if self.folds is not None:
-            one_of["--each"] = self.each
+        one_of |= {"--each": self.each} if self.folds else {}
         both = [name for name, is_given in one_of.items() if is_given]
         if len(both) > 1:
             what = "{first} and {second} cannot be combined: what is held out of each file says something else"
@@ -90,46 +87,37 @@ class EvaluateCommand(CliCommand, FileOptions):
         hashed = texts if any(corpus.files for corpus in corpora.values()) else {}
         contents = {name: recorded_files(noted_files(listed.files)) for name, listed in hashed.items()}
         longest = max((corpus.max_word_length or 0 for corpus in corpora.values()), default=0) or 1000
-        again: dict[str, Retraining] = {}
-        if self.folds is not None:
-            digests = {file.sha256 for files in contents.values() for file in files}
-            for path, name, manifest in zip(self.tokenizers, named, manifests, strict=True):
-                known = manifest and manifest.corpus and _digests(manifest.corpus.files) & digests
-                if known and manifest is not None and (found := _retraining_of(manifest)) is not None:
-                    again[name] = found
+        if self.folds:
+            digests = _digests(chain.from_iterable(contents.values()))
+            for path, name, manifest in zip(self.tokenizers, [*named], manifests, strict=True):
+                is_of_texts = path in corpora and _digests(corpora[path].files) & digests
+                if is_of_texts and manifest is not None and (again := _retraining_of(manifest)) is not None:
+                    named[name] = again
                     del corpora[path]
         warn(*_warnings(corpora, contents, is_held_out=self.held_out))
         if self.held_out:
             texts = _divided_alike(texts, corpora, contents, is_each=self.each)
+        everything = Listing(tuple(file for each in texts.values() for file in each.files))
         boundaries = {}
         with progress() as report:
-            if self.folds is not None:
-                listed = Listing(tuple(file for each in texts.values() for file in each.files))
-                evaluation = cross_validate(
-                    named | again, listed, folds=self.folds, max_word_length=longest,
-                    with_greedy_gap=self.greedy_gap, progress=report,
-                )  # fmt: skip
-            else:
-                evaluation = evaluate(
-                    named,
-                    texts,
-                    is_parallel=self.parallel,
-                    is_held_out=self.held_out,
-                    with_greedy_gap=self.greedy_gap,
-                    progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
-                )
             if self.boundaries is not None:
-                everything = Listing(tuple(file for each in texts.values() for file in each.files))
-                boundaries = morpheme_boundaries(named, self.boundaries, everything)
+                boundaries = morpheme_boundaries(loaded.values(), self.boundaries, everything)
+                boundaries = dict(zip(named, boundaries.values(), strict=True))
+            options: Any = {"with_greedy_gap": self.greedy_gap}
+            if self.folds:
+                options |= {"folds": self.folds, "max_word_length": longest, "progress": report}
+                evaluation = cross_validate(named, everything, **options)
+            else:
+                options |= {"progress": lambda what, done, total: report(what.partition(" ")[0], done, total)}
+                evaluation = evaluate(named, texts, is_parallel=self.parallel, is_held_out=self.held_out, **options)
         if column:
             evaluation = evaluation.sorted_by(column)
         data = evaluation.to_dict()
         if boundaries:
-            keys = "by_word", "by_occurrence"
             boundaries = {each.name: boundaries[each.name] for each in evaluation.figures}
             data["boundaries"] = {
-                name: {key: each and each.to_dict() for key, each in zip(keys, pair, strict=True)}
-                for name, pair in boundaries.items()
+                name: {"by_word": by_word.to_dict(), "by_occurrence": by_occurrence and by_occurrence.to_dict()}
+                for name, (by_word, by_occurrence) in boundaries.items()
             }
         text = _printed(evaluation, each=self.each or self.parallel)
         print_result(data, "\n".join([text, *_boundary_lines(boundaries)]), as_json=self.as_json)
