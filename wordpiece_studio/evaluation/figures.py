@@ -168,35 +168,27 @@ def _kilobytes(bits: float) -> str:
     return f"{bits / 8000:,.1f} kB"
 
 
-# Of a table: for each figure the title, and how it is written.
-_COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "name": ("tokenizer", "{}".format),
-    "vocabulary_size": ("size", "{:,}".format),
-    "tokens_per_word": ("tokens per word", "{:.3f}".format),
-    "tokens_per_line": ("tokens per line", "{:.2f}".format),
-    "characters_per_token": ("characters per token", "{:.3f}".format),
-    "bytes_per_token": ("bytes per token", "{:.3f}".format),
-    "unknown_share": ("unknown", "{:.2%}".format),
-    "whole_share": ("whole words", "{:.1%}".format),
-    "used_share": ("tokens used", "{:.1%}".format),
-    "renyi_efficiency": ("Rényi", "{:.4f}".format),
-    "renyi_of_vocabulary": ("Rényi of vocabulary", "{:.4f}".format),
-    "bits_per_character": ("bits per character", "{:.3f}".format),
-    "vocabulary_bits": ("vocabulary", _kilobytes),
-    "description_length": ("description length", _kilobytes),
-    "greedy_gap": ("greedy gap", "{:.4f}".format),
-    "parity": ("parity", "{:.3f}".format),
+# Of a table: for each figure the title, how it is written, and which value is the best.
+_COLUMNS: dict[str, tuple[str, Callable[[Any], str], Callable[..., Any] | None]] = {
+    "name": ("tokenizer", "{}".format, None),
+    "vocabulary_size": ("size", "{:,}".format, None),
+    "tokens_per_word": ("tokens per word", "{:.3f}".format, min),
+    "tokens_per_line": ("tokens per line", "{:.2f}".format, min),
+    "characters_per_token": ("characters per token", "{:.3f}".format, max),
+    "bytes_per_token": ("bytes per token", "{:.3f}".format, max),
+    "unknown_share": ("unknown", "{:.2%}".format, min),
+    "whole_share": ("whole words", "{:.1%}".format, max),
+    "used_share": ("tokens used", "{:.1%}".format, max),
+    "renyi_efficiency": ("Rényi", "{:.4f}".format, max),
+    "renyi_of_vocabulary": ("Rényi of vocabulary", "{:.4f}".format, max),
+    "bits_per_character": ("bits per character", "{:.3f}".format, min),
+    "vocabulary_bits": ("vocabulary", _kilobytes, None),
+    "description_length": ("description length", _kilobytes, min),
+    "greedy_gap": ("greedy gap", "{:.4f}".format, min),
+    "parity": ("parity", "{:.3f}".format, None),
 }
 COLUMNS = tuple(_COLUMNS)
-# Which value of a figure is the best.
-BEST: dict[str, Callable[..., Any]] = {
-    "tokens_per_word": min, "tokens_per_line": min, "characters_per_token": max, "bytes_per_token": max,
-    "unknown_share": min, "whole_share": max, "used_share": max, "renyi_efficiency": max, "renyi_of_vocabulary": max,
-    "bits_per_character": min, "description_length": min, "greedy_gap": min,
-}  # fmt: skip
-
-
-_WITHOUT_BEST = ("vocabulary_bits", "parity")
+BEST = {name: best for name, (_, _, best) in _COLUMNS.items() if best is not None}
 
 
 def known(figures: TokenizerFigures | None, name: str) -> Any:
@@ -208,8 +200,8 @@ def known(figures: TokenizerFigures | None, name: str) -> Any:
 
 def values_of(figures: TokenizerFigures, name: str) -> list[float]:
     """Return a column of a table on each of its folds; none if one of them is not a number."""
-    values = [getattr(each, name) for each in figures.folds] if name in BEST or name in _WITHOUT_BEST else []
-    return [] if any(each is None or each != each for each in values) else values
+    values = [getattr(each, name) for each in figures.folds if name in _COLUMNS]
+    return [] if any(not isinstance(each, float) or each != each for each in values) else values
 
 
 def spread_of(figures: TokenizerFigures, name: str) -> Spread | None:
@@ -251,11 +243,9 @@ def best_of(figures: Sequence[TokenizerFigures], name: str) -> list[TokenizerFig
 
     def is_as_good(each: TokenizerFigures) -> bool:
         own = values_of(each, name)
-        if len(own) == len(values) > 1:
-            return difference(own, values).may_be_zero
-        return figure_text(each, name) == written
+        return difference(own, values).may_be_zero if own and values else figure_text(each, name) == written
 
-    return [each for each in sound if each is first or is_as_good(each)]
+    return [each for each in sound if is_as_good(each)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,23 +283,18 @@ class Evaluation:
         """
         for name, figures in (("", self.figures), *self.parts.items()):
             columns = [column for column in _COLUMNS if any(getattr(each, column) is not None for each in figures)]
-            marked = {}
-            if len(figures) > 1 and figures[0].folds:
-                marked = {column: [id(each) for each in best_of(figures, column)] for column in columns}
-            rows = [
-                [figure_text(each, column) + " *" * (id(each) in marked.get(column, ())) for column in columns]
-                for each in figures
-            ]
+            is_marked = len(figures) > 1 and bool(figures[0].folds)
+            best = {column: best_of(figures, column) if is_marked else [] for column in columns}
+            rows = [[figure_text(each, at) + " *" * (each in best[at]) for at in columns] for each in figures]
             yield name, [[_COLUMNS[column][0] for column in columns], *rows]
 
     def sorted_by(self, column: str) -> Evaluation:
         """Return the same with the best value of a column first, or the smallest where none is the best."""
-        is_reversed = BEST.get(column) is max
 
         def in_order(figures: Sequence[TokenizerFigures]) -> tuple[TokenizerFigures, ...]:
             there = [each for each in figures if known(each, column) is not None]
-            there.sort(key=lambda each: known(each, column), reverse=is_reversed)
-            return (*there, *(each for each in figures if known(each, column) is None))
+            there.sort(key=lambda each: known(each, column), reverse=BEST.get(column) is max)
+            return (*there, *(each for each in figures if each not in there))
 
         parts = {name: in_order(figures) for name, figures in self.parts.items()}
         return dataclasses.replace(self, figures=in_order(self.figures), parts=parts)
