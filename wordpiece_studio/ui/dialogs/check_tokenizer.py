@@ -23,13 +23,18 @@ from wordpiece_studio.ui.widgets.table import TableView
 from wordpiece_studio.ui.widgets.token_text import run_names, token_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.evaluation.check import CheckReport, TokenizerCheck
+    from wordpiece_studio.evaluation.check import TokenizerCheck
     from wordpiece_studio.session.session import Session
+    from wordpiece_studio.storage.project.contents import Run
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _tr = partial(QCoreApplication.translate, "CheckWindow")
 _LONGEST_NAME = 60
 _INKS = {"pass": "success", "warning": "tie_text", "fail": "error", "skipped": "muted"}
+
+
+def _titled(name: str) -> str:
+    return _tr(name[:1].upper() + name[1:])
 
 
 def _reason(row: TokenizerCheck) -> str:
@@ -46,26 +51,19 @@ class CheckWindow(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._session = session
         self._path = ""
-        failure = "The tokenizer cannot be checked"
-        self.task = Task(checked, failure, self, in_child=True, on_answer=self._show_report)
+        self.task = Task(
+            checked, "The tokenizer cannot be checked", self, in_child=True,
+            on_answer=lambda report: self.rows.set_records(report.checks),
+        )  # fmt: skip
         self.tokenizer = combo_box(self, self.tr("Tokenizer"))
         self.tokenizer.setPlaceholderText(self.tr("Choose a run or a file"))
         open_file = push_button(self, self.tr("&Open…"), self._ask_for_file)
         hint = self.tr("A run is checked on the words that it was trained on, a file on those of the current run.")
-        states = {
-            "pass": self.tr("Pass"), "warning": self.tr("Warning"), "fail": self.tr("Fail"),
-            "skipped": self.tr("Skipped"),
-        }  # fmt: skip
-        names = {
-            "IDs": self.tr("IDs"), "special tokens": self.tr("Special tokens"), "round trip": self.tr("Round trip"),
-            "unknown tokens": self.tr("Unknown tokens"), "unicode forms": self.tr("Unicode forms"),
-            "digits": self.tr("Digits"), "reachable tokens": self.tr("Reachable tokens"),
-            "rare tokens": self.tr("Rare tokens"),
-        }  # fmt: skip
         columns = (
-            TableColumn(self.tr("Result"), each_row(lambda row: states[row.status]), align=LEFT, width="Warning",
+            TableColumn(self.tr("Result"), each_row(lambda row: _titled(row.status)), align=LEFT, width="Warning",
                         ink=each_row(lambda row: _INKS[row.status])),
-            TableColumn(self.tr("Check"), each_row(lambda row: names[row.name]), align=LEFT, width="Reachable tokens"),
+            TableColumn(self.tr("Check"), each_row(lambda row: _titled(row.name)), align=LEFT,
+                        width="Reachable tokens"),
             TableColumn(self.tr("Reason"), each_row(_reason), align=LEFT, stretch=1, width="m" * 20),
             TableColumn(self.tr("What to do"), each_row(lambda row: _tr(row.advice_template).format(**row.values)),
                         align=LEFT, stretch=1, width="m" * 14),
@@ -87,9 +85,7 @@ class CheckWindow(ScreenDialog):
         self.tokenizer.activated.connect(self._check)
         session.runs.changed.connect(self._fill)
         self.size_to(130, 36)
-        self._fill()
-        self.tokenizer.setCurrentIndex(self.tokenizer.findData(session.runs.current))
-        self._check()
+        self._check_this(session.runs.current)
 
     def _fill(self) -> None:
         chosen = self.tokenizer.currentData()
@@ -98,9 +94,8 @@ class CheckWindow(ScreenDialog):
             title = filled(self.tr("Run {letter}: {name}"), letter=run.letter, name=name)
             self.tokenizer.addItem(shown(title, _LONGEST_NAME), run)
         if self._path:
-            self.tokenizer.addItem(
-                shown(display_name("/".join(Path(self._path).parts[-2:])), _LONGEST_NAME), self._path
-            )
+            name = display_name("/".join(Path(self._path).parts[-2:]))
+            self.tokenizer.addItem(shown(name, _LONGEST_NAME), self._path)
         self.tokenizer.setCurrentIndex(self.tokenizer.findData(chosen))
 
     def _ask_for_file(self) -> None:
@@ -110,8 +105,11 @@ class CheckWindow(ScreenDialog):
     def open_file(self, path: str) -> None:
         """Check the tokenizer in a file, with those beside it."""
         self._path = path
+        self._check_this(path)
+
+    def _check_this(self, source: Run | str | None) -> None:
         self._fill()
-        self.tokenizer.setCurrentIndex(self.tokenizer.findData(path))
+        self.tokenizer.setCurrentIndex(self.tokenizer.findData(source))
         self._check()
 
     def _check(self) -> None:
@@ -122,14 +120,10 @@ class CheckWindow(ScreenDialog):
         elif source is not None:
             self.task.run(tokenizer_of(source, len(source.history)), source.counts)
 
-    def _show_report(self, report: CheckReport) -> None:
-        self.rows.set_records(report.checks)
-
     def _show_state(self) -> None:
-        task = self.task
-        self.error.show_text("" if task.error is None else str(task.error))
-        self.progress.setVisible(task.is_running)
-        _, done, total = task.progress or ("", 0, 0)
+        self.error.show_text(str(self.task.error or ""))
+        self.progress.setVisible(self.task.is_running)
+        _, done, total = self.task.progress or ("", 0, 0)
         self.progress.setRange(0, total)
         self.progress.setValue(done)
 
