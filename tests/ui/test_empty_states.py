@@ -51,7 +51,7 @@ def test_the_way_in_is_to_add_a_text_and_then_to_train(studio: Studio) -> None:
     studio.wait_finished()
     assert window.bar.export_button.isEnabled()
     assert window.actions_.next_merge.property("reason") == ""
-    assert "Click a token" in title.findChild(HintLabel).text()
+    studio.wait(lambda: "Click a token" in title.findChild(HintLabel).text())
     assert window.bar.export_button.defaultAction() is window.actions_.save_vocabulary
 
 
