@@ -37,7 +37,7 @@ ANSWERS = {
 
 
 def ask(name: str, about: str) -> Solution:
-    return solution(Question(kind="ask", line=1, name=name, about=about), RUN, 2)
+    return solution(Question(kind="ask", line=1, name=name, about=about, step=2), RUN)
 
 
 def test_every_function_is_asked_here() -> None:

@@ -50,20 +50,18 @@ def open_lesson(path: Path, *, should_stop: Callable[[], bool] = lambda: False) 
     runs = {run.number: run for run in project.runs}
     for page in lesson.pages:
         asked = page.question
-        run = runs.get(page.view.current if asked is None or asked.run is None else asked.run)
-        if asked is not None and asked.kind == "ask" and run is not None:  # else a run that the student trains
+        if asked is not None and asked.kind == "ask" and asked.run in runs:  # else a run that the student trains
             try:
-                solution(asked, run, page.view.step)
+                solution(asked, runs[asked.run])
             except StudioError as error:
                 what = "{path}, line {line}: {reason}"
                 raise file_error(path, what, "Ask something else.", line=asked.line, reason=error.what) from None
     return lesson, project
 
 
-def solution(asked: Question, run: Run, step: int) -> Solution:
-    """Return the answer at the step that is asked about, or else at `step`; raise a `StudioError` if there is none."""
-    step = min(step if asked.step is None else asked.step, len(run.history))
-    return _SOLUTIONS[asked.name](run, asked.about, step)
+def solution(asked: Question, run: Run) -> Solution:
+    """Return the answer; raise a `StudioError` if there is none."""
+    return _SOLUTIONS[asked.name](run, asked.about, min(asked.step, len(run.history)))
 
 
 def is_answer(typed: str, right: Solution) -> bool:

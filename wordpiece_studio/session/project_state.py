@@ -102,7 +102,7 @@ class ProjectContent:
 
 
 @dataclass(frozen=True, slots=True)
-class _Aside:
+class Aside:
     """What is open while a lesson is shown in its place: kept, saved and asked about as if it were shown."""
 
     project: Project
@@ -131,7 +131,7 @@ class ProjectState(QObject):
         self.left_content: ProjectContent | None = None  # of a sample, or in the file of a project that was left
         self.is_file_another = False  # another program has changed or removed the file
         self.serial = 0  # changes with every new project, including those without a file
-        self._aside: _Aside | None = None
+        self.aside: Aside | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
         self.reading = Task(
@@ -192,8 +192,8 @@ class ProjectState(QObject):
 
     def capture(self) -> Project:
         """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
-        if self._aside is not None:
-            return self._aside.project
+        if self.aside is not None:
+            return self.aside.project
         shown_first = sorted(self._runs.all, key=lambda run: run is not self._runs.current)
         runs, counts = tuple(map(self._captured_run, shown_first)), None
         view, pipeline = self._session.view(), self._counting.pipeline
@@ -258,21 +258,16 @@ class ProjectState(QObject):
         self.left_content = content_of(project)
         self.saved.emit()
 
-    @property
-    def unsaved_aside(self) -> UnsavedWork | None:
-        """What would be lost of the work that was put aside; None if none was."""
-        return None if self._aside is None else self._aside.unsaved
-
     def put_aside(self, project: Project) -> None:
         """Show a lesson; what is open stays the project, its unsaved work is kept, and `bring_back` shows it again."""
-        if self._aside is None:
-            project_of_user, unsaved = self.capture(), unsaved_work(self._session, self)
-            self._aside = _Aside(project_of_user, unsaved, self._runs.all, self._document.put_edits_aside())
+        if self.aside is None:
+            unsaved = unsaved_work(self._session, self)
+            self.aside = Aside(self.capture(), unsaved, self._runs.all, self._document.put_edits_aside())
             self._runs.undo_stack = self._document.undo_stack
         self._show(project)
 
     def bring_back(self) -> None:
-        aside, self._aside = self._aside, None
+        aside, self.aside = self.aside, None
         if aside is not None:
             self._show(aside.project, known=aside.runs)
             aside.bring_edits_back()
@@ -402,8 +397,8 @@ class UnsavedWork:
 
 def unsaved_work(session: Session, project: ProjectState, *, keeps_run: bool = False) -> UnsavedWork:
     """Return what would be lost; `keeps_run`: runs and notes stay, and only the corpus becomes another one."""
-    if project.unsaved_aside is not None:
-        return project.unsaved_aside
+    if project.aside is not None:
+        return project.aside.unsaved
     model, path, saved = session.model, session.document.path, project.saved_content
     is_training = not keeps_run and model.state is TrainerState.TRAINING and model.origin.is_wanted
     trains = is_training and model.run is not None and model.run.is_worth_asking

@@ -209,7 +209,6 @@ def _korean() -> _Sample:
 
 
 START_SAMPLE = "course-en.txt"
-_SMALLEST = (START_SAMPLE, "hug.txt")
 _SAMPLES: dict[str, Callable[[], _Sample]] = {
     START_SAMPLE: _course_in_english,
     "hug.txt": _hug,
@@ -225,16 +224,6 @@ _SAMPLES: dict[str, Callable[[], _Sample]] = {
 }
 
 
-def corpus_titles() -> dict[str, str]:
-    return {
-        START_SAMPLE: _tr("English: the Hugging Face course"),
-        "hug.txt": "hug, pug, pun, bun, hugs",
-        "chinese.txt": _tr("Chinese: the river in spring"),
-        "korean.txt": _tr("Korean: the grandmother’s stories"),
-        "spanish.txt": _tr("Spanish: the storks"),
-    }
-
-
 def document_titles() -> dict[str, str]:
     return {
         "spanish-course": _tr("Spanish course: hug, pug, pun, bun, hugs"),
@@ -247,11 +236,19 @@ def document_titles() -> dict[str, str]:
 
 def samples() -> list[tuple[str, str, str]]:
     """Return name and title of every sample, and what it is for."""
-    follow, language, lesson = (
-        _tr("To follow every merge"), _tr("To try another language"), _tr("To follow a published lesson")
-    )  # fmt: skip
-    corpora = [(name, title, follow if name in _SMALLEST else language) for name, title in corpus_titles().items()]
-    return [*corpora, *((name, title, lesson) for name, title in document_titles().items())]
+    uses = {
+        _tr("To follow every merge"): {
+            START_SAMPLE: _tr("English: the Hugging Face course"),
+            "hug.txt": "hug, pug, pun, bun, hugs",
+        },
+        _tr("To try another language"): {
+            "chinese.txt": _tr("Chinese: the river in spring"),
+            "korean.txt": _tr("Korean: the grandmother’s stories"),
+            "spanish.txt": _tr("Spanish: the storks"),
+        },
+        _tr("To follow a published lesson"): document_titles(),
+    }
+    return [(name, title, use) for use, titles in uses.items() for name, title in titles.items()]
 
 
 def text_offered(name: str) -> str:
@@ -259,7 +256,7 @@ def text_offered(name: str) -> str:
 
 
 def sample_project(name: str) -> Project:
-    sample, title = _SAMPLES[name](), (corpus_titles() | document_titles())[name]
+    sample, title = _SAMPLES[name](), next(title for each, title, _ in samples() if each == name)
     project = planned_project(title, sample.corpus, sample.runs, View())
     history = project.runs[0].history
     notes = tuple(Bookmark(step, note, history[step - 1].token, owner=0) for step, note in sample.notes.items())

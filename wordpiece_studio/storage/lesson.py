@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
@@ -76,16 +76,16 @@ class Question:
 
     ``"view"``: the field `name` of the view has the value in `settings`. ``"trained"``: the current run has these.
     ``"predict"``: the pair that is merged next was chosen. ``"ask"``: the function `name` of `about`, see `FUNCTIONS`,
-    after `step` merges of the run with the number `run`, or those of the page. ``"choose"``: the text `right` of
-    `choices`, the only answer that is stored.
+    after `step` merges of the run with the number `run`. ``"choose"``: the text `right` of `choices`, the only answer
+    that is stored.
     """
 
     kind: Literal["view", "trained", "predict", "ask", "choose"]
     line: int
     name: str = ""
     about: str = ""
-    step: int | None = None
-    run: int | None = None
+    step: int = 0
+    run: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     choices: tuple[str, ...] = ()
     right: str = ""
@@ -150,7 +150,6 @@ def parse_lesson(text: str, path: str | os.PathLike[str]) -> Lesson:
     return _Reader(text, path).lesson()
 
 
-_T = TypeVar("_T")
 _Lines = list[tuple[int, str]]  # with their numbers
 _Given = dict[str, tuple[int, str]]  # the values of keys, likewise
 
@@ -231,7 +230,7 @@ class _Reader:
             self._made(second, partial(resolve_pre_tokenizer, pre_tokenizer)), is_compared=is_compared,
         )  # fmt: skip
 
-    def _made(self, number: int, make: Callable[[], _T], given: _Given | None = None) -> _T:
+    def _made(self, number: int, make: Callable[[], Any], given: _Given | None = None) -> Any:
         """Make something; what is wrong with a setting that is `given` is told with its line."""
         try:
             return make()
@@ -257,17 +256,22 @@ class _Reader:
     # -- its pages
 
     def _pages(self, lines: _Lines) -> Iterator[Page]:
-        starts = [at for at, (_, text) in enumerate(lines) if _HEADING.match(text)]
-        before = lines[: starts[0]] if starts else lines
+        parts: list[_Lines] = [[]]
+        for number, text in lines:
+            if _HEADING.match(text):
+                parts.append([])
+            parts[-1].append((number, text))
+        before, *pages = parts
         stray = next((number for number, text in before if text), 0)
-        if stray or not 1 <= len(starts) <= MOST_PAGES:
-            what, tip = "a page begins with its title", "Write “## ” and what is to be done or answered."
-            if len(starts) > MOST_PAGES:
-                what, tip = "a lesson has at most {most} pages", "Remove some."
-            raise self.wrong(stray or len(self._lines), what, tip, most=MOST_PAGES)
+        if stray or not pages:
+            tip = "Write “## ” and what is to be done or answered."
+            raise self.wrong(stray or len(self._lines), "a page begins with its title", tip)
+        if len(pages) > MOST_PAGES:
+            number, _ = pages[MOST_PAGES][0]
+            raise self.wrong(number, "a lesson has at most {most} pages", "Remove some.", most=MOST_PAGES)
         page = None
-        for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-            page = self._page(*lines[start], lines[start + 1 : end], page)
+        for (number, heading), *rest in pages:
+            page = self._page(number, heading, rest, page)
             yield page
 
     def _page(self, number: int, heading: str, lines: _Lines, before: Page | None) -> Page:
@@ -283,7 +287,7 @@ class _Reader:
             elif key == "pane":
                 pane = self._one_of(at, value, PANES)
             elif key == "layout":
-                layout = cast("LessonLayout", self._one_of(at, value, get_args(LessonLayout)))
+                layout = self._one_of(at, value, get_args(LessonLayout))
             elif key in _TASKS:
                 tasks.append((at, key, value))
             else:
@@ -293,9 +297,10 @@ class _Reader:
             what = "a page has a title of up to {title} characters and a text of up to {text}"
             raise self.wrong(number, what, "Write less, or two pages.", title=LONGEST_TITLE, text=LONGEST_TEXT)
         view = msgspec.structs.replace(View() if before is None else before.solved, **shown)
-        return Page(title=title, text=body, view=view, pane=pane, layout=layout, question=self._question(tasks))
+        question = self._question(tasks, view)
+        return Page(title=title, text=body, view=view, pane=pane, layout=layout, question=question)
 
-    def _one_of(self, number: int, value: str, known: Sequence[str]) -> str:
+    def _one_of(self, number: int, value: str, known: Sequence[str]) -> Any:
         if value not in known:
             raise self.wrong(number, "“{value}” is not known", "Use {known}.", value=value, known=", ".join(known))
         return value
@@ -306,13 +311,15 @@ class _Reader:
             known, tip = ("pane", "layout", *_TASKS, *_SEEN), "Use {known}; begin a sentence with a capital."
             raise self.wrong(number, "“{key}” is not known", tip, key=key, known=", ".join(known))
         if key == "selection":
-            kind, *parts = value.split() or [""]
-            if (kind, len(parts)) not in {("pair", 2), ("token", 1), ("word", 1), ("none", 0)}:
-                tip = "Write “pair h ##u”, “token hu”, “word hugs” or “none”."
-                raise self.wrong(number, "“{value}” cannot be selected", tip, value=value)
-            if kind == "pair":
-                return Selection("pair", *parts)
-            return Selection(cast("Any", kind), text=parts[0]) if parts else None
+            match value.split():
+                case ["none"]:
+                    return None
+                case ["pair", left, right]:
+                    return Selection("pair", left, right)
+                case ["token" | "word" as kind, text]:
+                    return Selection(kind, text=text)
+            tip = "Write “pair h ##u”, “token hu”, “word hugs” or “none”."
+            raise self.wrong(number, "“{value}” cannot be selected", tip, value=value)
         if key == "current":
             return self._number_of(number, value)
         if key == "live_text":
@@ -323,36 +330,33 @@ class _Reader:
         names = [run.name for run in self._runs]
         return names.index(self._one_of(number, name, names))
 
-    def _question(self, lines: list[tuple[int, str, str]]) -> Question | None:
+    def _question(self, lines: list[tuple[int, str, str]], view: View) -> Question | None:
         because = " ".join(_plain(value) for _, key, value in lines if key == "because")
         tasks = [each for each in lines if each[1] != "because"]
-        choices = tuple(_plain(value) for _, key, value in tasks if key in ("choose", "right"))
         if not tasks:
             return None
         number, key, value = tasks[0]
+        choices = tuple(_plain(value) for _, key, value in tasks if key in ("choose", "right"))
         if choices:
             right = [_plain(value) for _, key, value in tasks if key == "right"]
-            if (
-                len(right) != 1
-                or len(choices) != len(tasks)
-                or not 2 <= len({*choices}) == len(choices) <= MOST_CHOICES
-            ):
+            is_whole = len(right) == 1 and len({*choices}) == len(tasks)
+            if not is_whole or not 2 <= len(choices) <= MOST_CHOICES:
                 what = "a choice has up to {most} lines “choose: …” and “right: …”, one of these, all different"
                 raise self.wrong(number, what, most=MOST_CHOICES)
             return Question(kind="choose", line=number, choices=choices, right=right[0], because=because)
         if len(tasks) > 1:
             raise self.wrong(tasks[1][0], "a page has one question", "Make two pages of it.")
-        made = self._asked(number, value) if key == "ask" else self._checked(number, value)
+        made = self._asked(number, value, view) if key == "ask" else self._checked(number, value)
         return replace(made, because=because)
 
-    def _asked(self, number: int, value: str) -> Question:
+    def _asked(self, number: int, value: str, view: View) -> Question:
         found = _ASKED.fullmatch(value)
         name, about, step, run = found.groups() if found is not None else ("", "", None, None)
         if name not in FUNCTIONS or not re.fullmatch(_ABOUT.get(FUNCTIONS[name], r"\S+"), about):
             known = ", ".join(f"{name}({about})" for name, about in FUNCTIONS.items())
             raise self.wrong(number, "“{value}” cannot be asked", "Use {known}.", value=value, known=known)
-        at = None if step is None else self._shown(number, "step", step)
-        of = None if run is None else self._number_of(number, run)
+        at = view.step if step is None else self._shown(number, "step", step)
+        of = view.current if run is None else self._number_of(number, run)
         return Question(kind="ask", line=number, name=name, about=about, step=at, run=of)
 
     def _checked(self, number: int, value: str) -> Question:

@@ -37,7 +37,7 @@ class LessonStrip(QFrame):
         self.box.view().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         for edited in (self.field.textEdited, self.box.activated):
-            edited.connect(lambda: self.say(""))
+            edited.connect(lambda: self.say())
         buttons = []
         for name in ("lesson_back", "lesson_show", "lesson_check", "lesson_next"):
             role = "primary" if name == "lesson_check" else "button"
@@ -63,7 +63,7 @@ class LessonStrip(QFrame):
         offer(self.box, [(menu_text(text), text) for text in choices])
         self.box.view().setMinimumWidth(self.box.view().sizeHintForColumn(0) + _BESIDE)
         self.box.setVisible(bool(choices))
-        self.say("")
+        self.say()
         self.show()
         if not self.field.isHidden():
             ask_in(self.field)
@@ -79,7 +79,8 @@ class LessonStrip(QFrame):
         self.field.setText(text)
         self.box.setCurrentIndex(self.box.findData(text))
 
-    def say(self, text: str, *, is_right: bool = True) -> None:
-        """Say something about what was answered or done, in place of the text of the page; empty shows that again."""
+    def say(self, *sentences: str, is_right: bool = True) -> None:
+        """Say something about what was answered or done, in place of the text of the page; nothing shows that again."""
+        text = " ".join(filter(None, sentences))
         set_look(self.said, role="success" if text and is_right else "error" if text else "")
         self.said.show_text(text or self._text)

@@ -239,13 +239,13 @@ class MainWindow(Workspace):
         self.recovery.close()  # first: it records unsaved work, in case the user was not asked
         for pane in self.panes():
             pane.close_jobs()
-        for part in (
+        controllers = (
             self.lesson_controller,
             self.vocabulary_controller,
             self.export_controller,
             self.project_controller,
-            self.session,
-        ):
+        )
+        for part in (*controllers, self.session):
             part.close()
 
     # -- keys

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.storage.project.contents import Project, Run
+    from wordpiece_studio.storage.view import View
     from wordpiece_studio.ui.controllers.view_controller import ViewController
 
 _known = cache(read_lesson)  # those of the program, for their titles
@@ -98,9 +99,9 @@ class LessonController(Controller):
         return self.lesson.pages[self.number]
 
     def _show(self, number: int) -> None:
-        lesson = self.lesson
+        self.number = number
+        lesson, page = self.lesson, self.page
         assert lesson is not None
-        self.number, page = number, lesson.pages[number]
         if self._settings.values.layout != page.layout:
             self._view.choose_layout(page.layout)
         self._show_view(page.view)
@@ -109,11 +110,10 @@ class LessonController(Controller):
         self._window.remember(lessons={**self._settings.values.lessons, lesson.name: number})
         self._actions.refresh()
 
-    def _show_view(self, view: Any) -> None:
-        runs = self._session.runs
-        run = next((run for run in runs.all if run.number == view.current), None)
-        if run is not None:
-            runs.show(run)
+    def _show_view(self, view: View) -> None:
+        for run in self._session.runs.all:
+            if run.number == view.current:
+                self._session.runs.show(run)
         self._session.show_view(view)
 
     def _point_at(self, pane: str) -> None:
@@ -169,11 +169,11 @@ class LessonController(Controller):
 
     def _solution(self, asked: Question) -> tuple[Run, Solution]:
         """Return the answer by the run that is asked about."""
-        runs, number = self._session.runs, self.page.view.current if asked.run is None else asked.run
-        run = next((run for run in runs.all if run.number == number), runs.current)
+        runs = self._session.runs
+        run = next((run for run in runs.all if run.number == asked.run), runs.current)
         if run is None:
             raise StudioError("There is no run", "Train one.")
-        return run, solution(asked, run, self.page.view.step)
+        return run, solution(asked, run)
 
     @command(tr("&Check"), tr("Check what was answered or done"), when=_has_question)
     def lesson_check(self) -> None:
@@ -184,7 +184,7 @@ class LessonController(Controller):
         except StudioError as error:  # of a run that the student trained
             is_right, said = False, str(error)
         parts = (self.tr("Right."), said, asked.because) if is_right else (said,)
-        self._strip.say(" ".join(filter(None, parts)), is_right=is_right)
+        self._strip.say(*parts, is_right=is_right)
 
     def _verdict(self, asked: Question, answer: str) -> tuple[bool, str]:
         """Return whether something is right or done, and why or why not."""
@@ -243,4 +243,4 @@ class LessonController(Controller):
             prediction.choose((merge.left, merge.right))
             prediction.reveal()
             said = prediction.sentence()
-        self._strip.say(" ".join(filter(None, (said, asked.because))))
+        self._strip.say(said, asked.because)

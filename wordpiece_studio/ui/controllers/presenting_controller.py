@@ -145,9 +145,8 @@ class PresentingController(Controller):
     def _bookmark(self, way: int) -> int | None:
         """Return the nearest bookmarked step after the current one, or before it if `way` is -1."""
         here = self._model.step
-        ways = [way * (note.step - here) for note in self._bookmarks.of_run()]
-        nearest = min((steps for steps in ways if steps > 0), default=None)
-        return None if nearest is None else here + way * nearest
+        steps = (note.step for note in self._bookmarks.of_run() if way * note.step > way * here)
+        return min(steps, key=lambda step: way * step, default=None)
 
     def _go(self, step: int | None) -> None:
         self._session.player.stop()

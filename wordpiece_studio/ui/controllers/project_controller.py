@@ -183,15 +183,12 @@ class ProjectController(Controller):
     # -- saving
 
     def _why_not(self) -> str:
-        return "" if self._state.unsaved_aside is None else self.tr("Leave the lesson first.")
+        return "" if self._state.aside is None else self.tr("Leave the lesson first.")
 
     @command(
-        tr("&Save"),
-        tr("Save the project: corpus, settings, merges and bookmarks in one file"),
-        "Ctrl+S",
-        "save",
+        tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save",
         unless=_why_not,
-    )
+    )  # fmt: skip
     def save_project(self, then: Callable[[], None] | None = None) -> None:
         path = self._state.path
         if path is None or self.is_read_only:

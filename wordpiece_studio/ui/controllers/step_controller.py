@@ -279,9 +279,11 @@ class StepController(Controller):
 
     # -- the code
 
-    def _show_phase(self, phase: int, step: int) -> None:
+    def _go_to_phase(self, way: int) -> None:
+        step, pane = self._model.step, self._window.code_pane
+        step, phase = divmod(step * PHASES + (pane.phase if step else PHASES - 1) + way, PHASES)
         self._window.docks.bring("code")
-        self._window.code_pane.show_phase(phase)
+        pane.show_phase(phase)
         self._seek(step)
 
     @command(
@@ -289,9 +291,7 @@ class StepController(Controller):
         "F4", "down", unless=_no_next_phase,
     )  # fmt: skip
     def next_phase(self) -> None:
-        step, phase = self._model.step, self._window.code_pane.phase
-        is_last = phase == PHASES - 1 or not step
-        self._show_phase(0 if is_last else phase + 1, step + is_last)
+        self._go_to_phase(1)
 
     @command(
         tr("Previo&us phase in the code"),
@@ -299,8 +299,7 @@ class StepController(Controller):
         "Shift+F4", "up", unless=_at_start,
     )  # fmt: skip
     def previous_phase(self) -> None:
-        step, phase = self._model.step, self._window.code_pane.phase
-        self._show_phase(phase - 1 if phase else PHASES - 1, step - (not phase))
+        self._go_to_phase(-1)
 
     def _no_program(self) -> str:
         history = self._model.history
