@@ -15,6 +15,7 @@ from wordpiece_studio.storage.project.contents import Run, RunOrigin
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.widgets.chips import FlowItem
+from wordpiece_studio.ui.widgets.fields import ScreenDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +57,8 @@ def cells(studio: Studio, row: int) -> list[str]:
 
 
 def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
-    studio.window.actions_.bookmarks.trigger()  # it would list the notes of later steps
     begin(studio)
     window, pane = studio.window, studio.window.scoreboard_pane
-    assert window.step_controller.marks_window is not None
-    assert not window.step_controller.marks_window.isVisible()
     assert not window.actions_.bookmarks.isEnabled()
     assert not window.actions_.check_tokenizer.isEnabled()
     view, model, prediction = pane.prediction_view, window.model, window.session.prediction
@@ -95,6 +93,30 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     assert model.merge_count > 1
     assert not view.isVisible()
     assert window.actions_.play.isEnabled()
+
+
+def test_windows_that_know_what_comes_next_are_hidden_meanwhile(studio: Studio) -> None:
+    window, actions, prediction = studio.window, studio.window.actions_, studio.window.session.prediction
+    for name in ("bookmarks", "check_tokenizer", "extend_vocabulary", "prune_vocabulary", "shortcuts"):
+        getattr(actions, name).trigger()
+
+    def shown() -> set[str]:
+        return {type(each).__name__ for each in window.findChildren(ScreenDialog) if each.isVisible()}
+
+    before = {"MarksDialog", "CheckWindow", "AdaptWindow", "KeysWindow"}
+    assert shown() == before
+    for _ in range(2):
+        prediction.begin()
+        assert shown() == {"KeysWindow"}
+        prediction.go_on()
+        assert shown() == {"KeysWindow"}
+        prediction.end()
+        assert shown() == before
+    prediction.begin()
+    window.vocabulary_controller.close()  # which ends what they do, though they are hidden
+    assert window.vocabulary_controller.checking is None
+    for each in window.findChildren(ScreenDialog):
+        each.reject()
 
 
 def test_a_student_chooses_and_counts(studio: Studio) -> None:

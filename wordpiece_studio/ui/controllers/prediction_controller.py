@@ -9,7 +9,9 @@ from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
 from wordpiece_studio.ui.dialogs.file_questions import ask_for_place
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeysWindow
 from wordpiece_studio.ui.messages import reported
+from wordpiece_studio.ui.widgets.fields import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import run_names
 from wordpiece_studio.ui.workspace import Controller, Workspace
 
@@ -26,6 +28,23 @@ class PredictionController(Controller):
         self._pane = window.tokenization_pane
         asked = self._prediction.changed, self._pane.split_view.changed
         self._actions.bind(self, *asked, model.run_reset, model.state_changed, model.step_changed)
+        self._hidden: list[ScreenDialog] | None = None  # while prediction is on
+        self._prediction.changed.connect(self._on_prediction_changed)
+
+    def _on_prediction_changed(self) -> None:
+        """Hide the windows beside the work, which know what comes next, or show them again."""
+        windows = self._window.findChildren(ScreenDialog)
+        if self._is_on and self._hidden is None:
+            self._hidden = [
+                each for each in windows
+                if each.isVisible() and not each.isModal() and not isinstance(each, (HelpWindow, KeysWindow))
+            ]  # fmt: skip
+            for each in self._hidden:
+                each.hide()
+        elif not self._is_on and self._hidden is not None:
+            for each in windows:
+                each.setVisible(each.isVisible() or each in self._hidden)
+            self._hidden = None
 
     def _why_not(self) -> str:
         history = self._model.history

@@ -42,7 +42,6 @@ class StepController(Controller):
         self._pane = window.timeline_pane
         self.marks_window: MarksDialog | None = None  # once it was opened
         model, player, marks = self._model, self._player, self._marks
-        model.run_reset.connect(lambda: self.marks_window.close() if model.hides_future and self.marks_window else None)
         player.halted.connect(self._on_player_halted)
         words = self.tr("A breakpoint was switched off. {why}")
         marks.watch.faulted.connect(lambda error: window.notices.training.show_message(words.format(why=error)))

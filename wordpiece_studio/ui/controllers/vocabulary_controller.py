@@ -59,5 +59,5 @@ class VocabularyController(Controller):
 
     def close(self) -> None:
         if self.checking is not None:
-            self.checking.close()
+            self.checking.reject()  # even if it is hidden
         super().close()
