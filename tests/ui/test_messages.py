@@ -100,6 +100,7 @@ def test_diagnostics_show_any_settings(qapp: object) -> None:
 
 def test_a_notice_lies_above_the_timeline_and_moves_nothing(studio: Studio) -> None:
     window = studio.window
+    QCoreApplication.processEvents()  # lays out what was shown
     before = [panel.geometry() for panel in window.docks.panels.values()]
     window.notices.training.show_message("Something was done. " * 20)
     window.notices.files.show_message("A file is missing", "warning", "Locate…")
