@@ -40,6 +40,7 @@ PANES = (
     "timeline", "bar",
 )  # fmt: skip
 LessonLayout = Literal["teach", "engineer", "compare"]
+_AROUND = {"pane": PANES, "layout": get_args(LessonLayout)}
 # What a question asks for, and what it is asked about: a pair or a symbol, a step, a word, a text, a number.
 FUNCTIONS = {
     "n": "symbols", "score": "pair", "merge": "step", "ties": "step", "tie_word": "step", "tokens": "text",
@@ -94,12 +95,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    title: str
-    text: str
-    view: View
-    pane: str  # that it points at; empty for none
-    layout: LessonLayout
-    question: Question | None
+    title: str = ""
+    text: str = ""
+    view: View = field(default_factory=View)
+    pane: str = ""  # that it points at; empty for none
+    layout: LessonLayout = "teach"
+    question: Question | None = None
 
     @property
     def solved(self) -> View:
@@ -269,36 +270,30 @@ class _Reader:
         if len(pages) > MOST_PAGES:
             number, _ = pages[MOST_PAGES][0]
             raise self.wrong(number, "a lesson has at most {most} pages", "Remove some.", most=MOST_PAGES)
-        page = None
+        page = Page()
         for (number, heading), *rest in pages:
             page = self._page(number, heading, rest, page)
             yield page
 
-    def _page(self, number: int, heading: str, lines: _Lines, before: Page | None) -> Page:
+    def _page(self, number: int, heading: str, lines: _Lines, before: Page) -> Page:
         words: list[str] = []
         tasks: list[tuple[int, str, str]] = []
-        shown: dict[str, Any] = {}
-        pane, layout = "", "teach" if before is None else before.layout
+        shown: dict[str, Any] = {"pane": "", "layout": before.layout}
         for at, text in lines:
             found = _KEY.fullmatch(text)
-            key, value = found.groups() if found is not None else ("", "")
-            if not key:
+            if found is None:
                 words.append(text)
-            elif key == "pane":
-                pane = self._one_of(at, value, PANES)
-            elif key == "layout":
-                layout = self._one_of(at, value, get_args(LessonLayout))
-            elif key in _TASKS:
-                tasks.append((at, key, value))
+            elif found[1] in _TASKS:
+                tasks.append((at, found[1], found[2]))
             else:
-                shown[key] = self._shown(at, key, value)
+                shown[found[1]] = self._shown(at, found[1], found[2])
         title, body = _plain(heading.lstrip("#")), _plain(" ".join(words))
         if not title or len(title) > LONGEST_TITLE or len(body) > LONGEST_TEXT:
             what = "a page has a title of up to {title} characters and a text of up to {text}"
             raise self.wrong(number, what, "Write less, or two pages.", title=LONGEST_TITLE, text=LONGEST_TEXT)
-        view = msgspec.structs.replace(View() if before is None else before.solved, **shown)
-        question = self._question(tasks, view)
-        return Page(title=title, text=body, view=view, pane=pane, layout=layout, question=question)
+        around = {name: shown.pop(name) for name in _AROUND}
+        view = msgspec.structs.replace(before.solved, **shown)
+        return Page(title=title, text=body, view=view, question=self._question(tasks, view), **around)
 
     def _one_of(self, number: int, value: str, known: Sequence[str]) -> Any:
         if value not in known:
@@ -306,9 +301,11 @@ class _Reader:
         return value
 
     def _shown(self, number: int, key: str, value: str) -> Any:
-        """Return the value of a field of the view."""
+        """Return the value of a field of the view, or of what is around it."""
+        if key in _AROUND:
+            return self._one_of(number, value, _AROUND[key])
         if key not in _SEEN:
-            known, tip = ("pane", "layout", *_TASKS, *_SEEN), "Use {known}; begin a sentence with a capital."
+            known, tip = (*_AROUND, *_TASKS, *_SEEN), "Use {known}; begin a sentence with a capital."
             raise self.wrong(number, "“{key}” is not known", tip, key=key, known=", ".join(known))
         if key == "selection":
             match value.split():
