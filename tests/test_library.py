@@ -33,7 +33,6 @@ WITH_EXAMPLES = [
     "wordpiece_studio.evaluation.coding",
     "wordpiece_studio.evaluation.cross_validation",
     "wordpiece_studio.evaluation.evaluating",
-    "wordpiece_studio.evaluation.folds",
     "wordpiece_studio.tokenizer.shortest_path",
     "wordpiece_studio.evaluation.held_out",
     "wordpiece_studio.system.memory",

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.extension import Pruning as Pruning
     from wordpiece_studio.evaluation.extension import extend as extend
     from wordpiece_studio.evaluation.extension import prune as prune
+    from wordpiece_studio.evaluation.figures import Difference as Difference
     from wordpiece_studio.evaluation.figures import Evaluation as Evaluation
     from wordpiece_studio.evaluation.figures import TokenizerFigures as TokenizerFigures
-    from wordpiece_studio.evaluation.folds import Difference as Difference
     from wordpiece_studio.evaluation.held_out import DividedCorpus as DividedCorpus
     from wordpiece_studio.evaluation.held_out import Fold as Fold
     from wordpiece_studio.evaluation.held_out import HeldOutFigures as HeldOutFigures
@@ -144,8 +144,7 @@ _HOMES = {
     ),
     "evaluation.evaluating": "evaluate",
     "evaluation.extension": "Effect Extension Proposal Pruning extend prune",
-    "evaluation.figures": "Evaluation TokenizerFigures",
-    "evaluation.folds": "Difference",
+    "evaluation.figures": "Difference Evaluation TokenizerFigures",
     "evaluation.held_out": (
         "DividedCorpus Fold HeldOutFigures HeldOutText divided_corpus held_out_figures held_out_text"
     ),

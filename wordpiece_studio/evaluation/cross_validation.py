@@ -1,7 +1,7 @@
 """Tokenizers measured on every block of a text, those that can be trained again on the others before each.
 
 A training is repeated with its settings on the rest of the text; a tokenizer that was loaded is measured as it is. What
-the figures of the blocks say together is in `figures` and `folds`.
+the figures of the blocks say together is in `figures`.
 """
 
 from __future__ import annotations

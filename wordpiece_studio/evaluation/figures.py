@@ -7,20 +7,39 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.folds import difference, spread
 from wordpiece_studio.evaluation.usage import MUCH_UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
-    from wordpiece_studio.evaluation.folds import Difference, Spread
-
     CodedBy = Literal["rest", "training", "before"]
+
+
+_LEVEL = 0.95  # of intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The mean of a paired difference over the folds, and the ends of its interval.
+
+    >>> difference([1.0, 1.2, 1.1], [1.1, 1.1, 1.1]).may_be_zero
+    True
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def may_be_zero(self) -> bool:
+        """Whether 0 lies in the interval: the data do not say which of the two is larger."""
+        return self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +178,8 @@ class TokenizerFigures:
         names |= dict.fromkeys(_COLUMNS)  # the ratios among them are no fields
         found = {name: known(self, name) for name in names}
         if self.folds:
-            spreads = {name: spread_of(self, name) for name in _COLUMNS}
-            found["deviations"] = {name: each.deviation for name, each in spreads.items() if each is not None}
+            values = {name: values_of(self, name) for name in _COLUMNS}
+            found["deviations"] = {name: statistics.stdev(each) for name, each in values.items() if each}
         return found | {"folds": [each.to_dict() for each in self.folds]}
 
 
@@ -193,8 +212,8 @@ BEST = {name: best for name, (_, _, best) in _COLUMNS.items() if best is not Non
 
 def known(figures: TokenizerFigures | None, name: str) -> Any:
     """Return a figure, over folds the mean; None if it is not a number."""
-    spread = None if figures is None else spread_of(figures, name)
-    value = getattr(figures, name, None) if spread is None else spread.mean
+    values = [] if figures is None else values_of(figures, name)
+    value = statistics.fmean(values) if values else getattr(figures, name, None)
     return None if value != value else value
 
 
@@ -204,22 +223,16 @@ def values_of(figures: TokenizerFigures, name: str) -> list[float]:
     return [] if any(not isinstance(each, float) or each != each for each in values) else values
 
 
-def spread_of(figures: TokenizerFigures, name: str) -> Spread | None:
-    """Return the mean and standard deviation of a figure over the folds, if there are several."""
-    values = values_of(figures, name)
-    return spread(values) if values else None
-
-
 def figure_text(figures: TokenizerFigures, name: str) -> str:
     """Return a figure as it stands in a table: a dash for what is not a number, in brackets what looks too good.
 
     Over folds it is ``mean ± standard deviation``.
     """
-    value, spread = known(figures, name), spread_of(figures, name)
+    value, values = known(figures, name), values_of(figures, name)
     if value is None:
         return "–"
     write = _COLUMNS[name][1]
-    written = write(value) if spread is None else f"{write(value)} ± {write(spread.deviation)}"
+    written = f"{write(value)} ± {write(statistics.stdev(values))}" if values else write(value)
     return f"({written})" if name == "tokens_per_word" and figures.loses_text else written
 
 
@@ -322,3 +335,37 @@ class Evaluation:
             "figures": [each.to_dict() for each in self.figures],
             "parts": {name: [each.to_dict() for each in figures] for name, figures in self.parts.items()},
         }
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """Return the difference first - second over the same two or more folds, with its interval.
+
+    Each fold judges by one block of a text what was trained on the n - 1 others. As these overlap, the variance is
+    multiplied by 1/n + 1/(n - 1) (Nadeau and Bengio 2003, "Inference for the Generalization Error", Machine Learning).
+    """
+    apart, folds = [one - other for one, other in zip(first, second, strict=True)], len(first)
+    mean, deviation = statistics.fmean(apart), statistics.stdev(apart)
+    half = t_quantile((1 + _LEVEL) / 2, folds - 1) * deviation * math.sqrt(1 / folds + 1 / (folds - 1))
+    return Difference(mean, mean - half, mean + half)
+
+
+def t_quantile(probability: float, degrees: int) -> float:
+    """Return the quantile of Student's t for a probability of 0.5 or more and whole degrees of freedom.
+
+    Its distribution is a finite sum of powers of a cosine (Abramowitz and Stegun 26.7.3 and 26.7.4); the angle is found
+    by halving.
+
+    >>> round(t_quantile(0.975, 9), 4)
+    2.2622
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        sine, cosine, is_odd = math.sin(angle), math.cos(angle), degrees % 2
+        term, total = (cosine, 0.0) if is_odd else (1.0, 0.0)
+        for power in range(2 + is_odd, degrees + 1, 2):  # as many terms as the sum has
+            total += term
+            term *= cosine**2 * (power - 1) / power
+        within = 2 / math.pi * (angle + sine * total) if is_odd else sine * total  # plus and minus the quantile
+        low, high = (angle, high) if within < 2 * probability - 1 else (low, angle)
+    return math.sqrt(degrees) * math.tan(low)

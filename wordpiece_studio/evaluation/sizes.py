@@ -17,7 +17,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.evaluating import figures_of_fold
-from wordpiece_studio.evaluation.folds import Difference, difference
+from wordpiece_studio.evaluation.figures import Difference, difference
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
