@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.evaluation.boundaries import Boundaries
     from wordpiece_studio.evaluation.cross_validation import Retraining
     from wordpiece_studio.evaluation.differences import Divergence, TokenizerComparison, WordDifferences
-    from wordpiece_studio.evaluation.figures import Evaluation, TokenizerFigures
+    from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
@@ -129,19 +129,17 @@ def _retraining_of(manifest: Manifest) -> Retraining | None:
     from wordpiece_studio.libraries.library_training import library_retraining
     from wordpiece_studio.training.config import TrainingConfig
 
-    settings, corpus = dict(manifest.training or {}), manifest.corpus
-    if not settings or corpus is None:
+    settings = dict(manifest.training or {})
+    if not settings or manifest.corpus is None:
         return None
-    trainer, coverage, byte_fallback, trained_on = (
-        settings.pop(name, None) for name in ("trainer", "character_coverage", "byte_fallback", "trained_on")
-    )
+    names = "trainer", "trained_on", "character_coverage", "byte_fallback"
+    trainer, trained_on, coverage, byte_fallback = (settings.pop(name, None) for name in names)
     config = TrainingConfig.from_dict(settings, manifest.steps[1])
-    again = Retraining(config, manifest.steps, min_count=corpus.min_count)
-    if trainer is None:
-        return again
-    options: Any = coverage, bool(byte_fallback)
-    of_library = library_retraining(trainer, config, manifest.steps, trained_on == "lines", *options)  # type: ignore[arg-type]
-    return dataclasses.replace(of_library, min_count=corpus.min_count)
+    again = Retraining(config, manifest.steps)
+    if trainer is not None:
+        options: Any = trained_on == "lines", coverage, bool(byte_fallback)
+        again = library_retraining(trainer, config, manifest.steps, *options)  # type: ignore[arg-type]
+    return dataclasses.replace(again, min_count=manifest.corpus.min_count)
 
 
 def _boundary_lines(found: Mapping[str, tuple[Boundaries, Boundaries | None]]) -> list[str]:
@@ -267,24 +265,19 @@ def _printed(found: Evaluation, *, each: bool) -> str:
             lines += aligned([[printable(cell) for cell in row] for row in rows])
     if any(figures.loses_text for figures in (*found.figures, *chain.from_iterable(found.parts.values()))):
         lines.append(f"\n{LOST_TEXT}")
-    if any(figures.folds for figures in found.figures):
-        lines += ["", *_fold_lines(found.figures)]
+    number, several = len(found.figures[0].folds), len(found.figures) > 1
+    if number:
+        means = f"Mean ± standard deviation over {number} folds; the description length is that of all of the text."
+        lines += ["", means]
+        if several:
+            lines.append("* the best, and those whose difference to it may be 0 (95%, corrected resampled t-test)")
+        if loaded := [printable(each.name) for each in found.figures if not each.is_retrained]:
+            lines.append(f"Not trained again: {', '.join(loaded)}")
     elif found.figures[0].coded_by == "before":
         lines.append(f"\n{CODED_BEFORE}")
-    if len(found.figures) > 1:
+    if several:
         lines.append("\nFewer tokens do not by themselves make a better model (Schmidt et al. 2024, arXiv 2402.18376).")
     return "\n".join(lines)
-
-
-def _fold_lines(figures: Sequence[TokenizerFigures]) -> list[str]:
-    """Return what the columns mean over folds."""
-    number = len(figures[0].folds)
-    lines = [f"Mean ± standard deviation over {number} folds; the description length is that of all of the text."]
-    if len(figures) > 1:
-        lines.append("* the best, and those whose difference to it may be 0 (95%, corrected resampled t-test)")
-    if loaded := [printable(each.name) for each in figures if not each.is_retrained]:
-        lines.append(f"Not trained again: {', '.join(loaded)}")
-    return lines
 
 
 # ---- compare ---------------------------------------------------------------------------------------------------------

@@ -198,19 +198,20 @@ def measured_by_blocks(
         def trained(name: str, corpus: CorpusInBlocks = corpus) -> Measurable:
             return corpus.trained(name, again[name]) if name in again else given[name]
 
-        named = without_failures(names, trained, failures)
-        if not named:
+        def figures(names: Iterable[str]) -> Evaluation:
+            return evaluate({name: ready[name] for name in names}, files, **options)  # noqa: B023
+
+        ready = without_failures(names, trained, failures)
+        names = [*ready]
+        if not names:
             return None
         try:
-            found.append(evaluate(named, files, **options))
+            found.append(figures(names))
         except StudioError:
-            if failures is None:
+            names = [] if failures is None else [*without_failures(names, lambda name: figures([name]), failures)]
+            if not names:
                 raise
-            alone = without_failures(named, lambda name: evaluate({name: named[name]}, files, **options), failures)  # noqa: B023
-            if not alone:
-                raise
-            found.append(evaluate({name: named[name] for name in alone}, files, **options))
-        names = [each.name for each in found[-1].figures]
+            found.append(figures(names))
     return over_folds(found, again) if len(blocks) > 1 else found[0]
 
 
