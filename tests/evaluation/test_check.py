@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 import wordpiece_studio as wps
 from tests.libraries.library_models import TRAINING, sentencepiece_model
@@ -73,11 +74,16 @@ def test_what_the_normalizer_changes_by_design_is_no_loss() -> None:
     assert (check.status, check.examples) == ("warning", ("hug xyz",))
 
 
-def test_what_is_dropped_is_a_loss() -> None:
+def test_what_is_dropped_is_a_loss(tmp_path: Path) -> None:
     """A byte pair encoding without an unknown token leaves out the characters that it does not know."""
     lossy = wps.BpeTokenizer({"h": 0, "u": 1, "g": 2}, [], "none", "bert")
     check = found(lossy, "round trip", "hug", "hugs")
     assert (check.status, check.examples) == ("fail", ("hugs",))
+    gone = Tokenizer(models.BPE({"h": 0}, []))
+    gone.normalizer, gone.pre_tokenizer = normalizers.Replace("q", "h"), pre_tokenizers.Metaspace()
+    gone.save(str(tmp_path / "tokenizer.json"))
+    check = found(tmp_path / "tokenizer.json", "round trip", "xyz")
+    assert (check.status, check.examples) == ("fail", ("xyz",))  # a whole line, too
 
 
 def test_unknown_tokens_by_script() -> None:
