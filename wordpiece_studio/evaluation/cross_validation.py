@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.counts import CountingStopped, WordCounts
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.listing import listing
 from wordpiece_studio.errors import StudioError
@@ -25,7 +25,6 @@ from wordpiece_studio.evaluation.held_out import (
     HeldOutText,
     divided_corpus,
 )
-from wordpiece_studio.training.segmentation import PreparationStopped
 from wordpiece_studio.training.trainer import TrainingRun, train_elsewhere
 
 if TYPE_CHECKING:
@@ -92,12 +91,9 @@ class CorpusInBlocks:
         rest = self.divided(again).rest.at_least(again.min_count)
         if again.library is not None:
             return again.library(rest, config, should_stop=self._should_stop)
-        try:
-            return train_elsewhere(
-                rest, config, progress=lambda done, size: report(done, size or done), should_stop=self._should_stop
-            )
-        except PreparationStopped:
-            raise CountingStopped from None
+        return train_elsewhere(
+            rest, config, progress=lambda done, size: report(done, size or done), should_stop=self._should_stop
+        )
 
     def divided(self, again: Retraining) -> DividedCorpus:
         config = again.config

@@ -40,7 +40,6 @@ from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.vocabulary import AddedToken, AddedTokenFinder
 from wordpiece_studio.training.config import Objective
-from wordpiece_studio.training.segmentation import PreparationStopped
 from wordpiece_studio.training.trainer import TrainingRun, train_elsewhere
 
 if TYPE_CHECKING:
@@ -269,10 +268,7 @@ def held_out_figures(
             if progress is not None:
                 progress(settings.objective, tokens)
 
-        try:
-            return train_elsewhere(rest, settings, progress=report, should_stop=should_stop)
-        except PreparationStopped:
-            raise CountingStopped from None
+        return train_elsewhere(rest, settings, progress=report, should_stop=should_stop)
 
     runs = {config.objective: run or trained(config)}
     for objective in get_args(Objective):

@@ -106,7 +106,7 @@ class _Search:
         self._beginnings: dict[int, list[str]] = {}  # the characters of tokens that begin words, by their class
         for letters in sorted(pieces, key=len):
             if self._characters.obstacle(letters) is None:
-                self._beginnings.setdefault(self._characters.class_of(letters[0]), []).append(letters)
+                self._beginnings.setdefault(self._characters.classes[letters[0]], []).append(letters)
 
     def obstacle(self, token: str) -> Obstacle | None:
         found = [self._obstacle(letters, inside=inside) for letters, inside in self._roles(token)]
@@ -125,9 +125,9 @@ class _Search:
             return None
         if (obstacle := characters.obstacle(letters)) is not None:
             return obstacle
-        if inside and characters.class_of(letters[0]) < 0:
+        if inside and characters.classes[letters[0]] < 0:
             return "pre-tokenizer"
-        if inside and characters.class_of(letters[0]) not in self._beginnings:
+        if inside and characters.classes[letters[0]] not in self._beginnings:
             return "beginning"
         return "word length" if len(letters) + inside > self._tokenizer.max_word_length else None
 
@@ -147,7 +147,7 @@ class _Search:
             if not inside:
                 yield letters
                 continue
-            beginnings = self._beginnings.get(self._characters.class_of(letters[0])) if letters else None
+            beginnings = self._beginnings.get(self._characters.classes[letters[0]]) if letters else None
             for beginning in (beginnings or next(iter(self._beginnings.values()), []))[:_MOST_TRIALS]:
                 start, end = 0, len(beginning)
                 while end > start:  # longer tokens
@@ -173,10 +173,7 @@ class _Characters:
         self._between = [each for each in (*removed, "\0") if not self._normalizer.normalize(each)][-1:]
         self._left: set[str] = set()
         self._examples: list[str] = []  # a character of each class
-        self._classes = {character: self._class(character) for character in sorted(characters)}
-
-    def class_of(self, character: str) -> int:
-        return self._classes[character]
+        self.classes = {character: self._class(character) for character in sorted(characters)}
 
     def _class(self, character: str) -> int:
         """Return the class of a character; it is negative for one that is alone in a word."""
@@ -204,7 +201,7 @@ class _Characters:
         """Return what prevents that characters stand in a word one after the other."""
         if not self._left.issuperset(letters) or (self._form and self._form.normalize(letters) != letters):
             return "normalizer"
-        classes = {self._classes[letter] for letter in letters}
+        classes = {self.classes[letter] for letter in letters}
         is_alone = len(letters) > 1 and min(classes) < 0
         return "pre-tokenizer" if len(classes) > 1 or is_alone or _IN_NO_WORD in classes else None
 

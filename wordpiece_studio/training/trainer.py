@@ -24,7 +24,7 @@ import numpy as np
 
 from wordpiece_studio import training as room
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
-from wordpiece_studio.corpus.counts import WordCounts, is_mapping
+from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import ADVICE, available_memory, check_memory, out_of_memory
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
@@ -34,7 +34,14 @@ from wordpiece_studio.training.engine import Candidate, Merge, MergeBatch, NotAC
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.plain_engine import PlainEngine
-from wordpiece_studio.training.segmentation import INSIDE, Symbol, TrainingInput, prepare, stop_if_asked
+from wordpiece_studio.training.segmentation import (
+    INSIDE,
+    PreparationStopped,
+    Symbol,
+    TrainingInput,
+    prepare,
+    stop_if_asked,
+)
 
 if TYPE_CHECKING:
     import os
@@ -480,7 +487,8 @@ def train(
 def train_elsewhere(counts: WordCounts, config: TrainingConfig, **options: Any) -> TrainingRun:
     """Train as :func:`train` does with settings that were made for other words or another objective.
 
-    Where a pair is chosen for a step that is not a candidate there, the best one is merged.
+    Where a pair is chosen for a step that is not a candidate there, the best one is merged. Raises `CountingStopped` if
+    `should_stop` returned true while it prepared.
     """
     while True:
         try:
@@ -488,6 +496,8 @@ def train_elsewhere(counts: WordCounts, config: TrainingConfig, **options: Any) 
         except NotACandidateError as error:
             fitting = tuple(merge for merge in config.chosen_merges if merge[0] != error.step)
             config = dataclasses.replace(config, chosen_merges=fitting)
+        except PreparationStopped:
+            raise CountingStopped from None
 
 
 def _checked_counts(counts: object) -> WordCounts:
