@@ -125,7 +125,7 @@ def test_candidates_are_in_order_of_the_alphabet_until_one_is_revealed(qtbot: Qt
     assert prediction.sentence() == (
         "6 pairs share 15 / (15 × 36) = 1/36: a tie. h ##u is merged, as it occurs first: in hug, word 1 of the corpus."
     )
-    assert prediction.tally == (0, 0)  # the lecturer asked the room
+    assert prediction.tally == ""  # the lecturer asked the room
     with qtbot.waitSignal(prediction.changed):
         prediction.go_on()
     assert prediction.step == 3
@@ -140,8 +140,8 @@ def test_a_tied_pair_is_right(qtbot: QtBot, prediction: Prediction) -> None:
     prediction.choose(("p", "##u"))  # too late
     assert prediction.chosen == ("##u", "##g")
     assert prediction.sentence().startswith("Right. 6 pairs share")
-    assert prediction.counted_right == (True, False, True)
-    assert prediction.tally_text == "1 of 1 right"
+    assert prediction.counted_right == [True, False, True]
+    assert prediction.tally == "1 of 1 right"
 
 
 def test_a_wrong_pair_is_explained(qtbot: QtBot, prediction: Prediction) -> None:
@@ -154,7 +154,7 @@ def test_a_wrong_pair_is_explained(qtbot: QtBot, prediction: Prediction) -> None
         "Not this one. ##u ##g has 20 / (36 × 20) = 1/36: frequent, but ##u is everywhere. "
         "##g ##s has the highest: 5 / (20 × 5) = 1/20."
     )
-    assert prediction.tally_text == "0 of 1 right"
+    assert prediction.tally == "0 of 1 right"
 
 
 @pytest.mark.parametrize("objective", ["score", "likelihood", "count"])
@@ -205,7 +205,7 @@ def test_an_exercise_that_is_left_alone_is_graded_by_the_training(qtbot: QtBot, 
         prediction.choose(best if step != 3 else ("nothing", "##like"))
         prediction.go_on()
         assert not prediction.is_revealed
-    assert prediction.tally_text == "5 of 6 right"
+    assert prediction.tally == "5 of 6 right"
     page = prediction.report("hug, pug, pun", "Score")
     assert "| 3 | `nothing ##like` |  | `##g" not in page
     assert page.count("| right |") == 5

@@ -144,7 +144,7 @@ def test_a_student_chooses_and_counts(studio: Studio) -> None:
         "Not this one. ##u ##g has 20 / (36 × 20) = 1/36: frequent, but ##u is every"
     )
     assert cells(studio, pairs(studio).index("##u ##g"))[:3] == ["20", "35 ✗ 36", "20"]
-    assert prediction.tally == (0, 1)
+    assert prediction.tally == "0 of 1 right"
     window.actions_.type_live_text.trigger()
     field = window.focusWidget()
     assert field is not None

@@ -7,7 +7,6 @@ and the merge revealed; or a student goes on alone, and every choice is graded b
 from __future__ import annotations
 
 import time
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
@@ -15,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.session.plural import filled, plural
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.system.printable import printable
-from wordpiece_studio.training.engine import Candidate, formula_of, fraction_text, ratio_of, value_text
+from wordpiece_studio.training.engine import Candidate, formula_of, ratio_of, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +29,14 @@ Exercise = Literal["", "undo", "correct", "leave"]
 NO_COUNTS: Counts = (None, None, None)
 _FIRST = 30  # candidates
 _MOST_CELLS = 1 << 20  # characters of all distinct words in which a word is found in no time
+
+
+def pair_of(either: Merge | Candidate) -> Pair:
+    return either.left, either.right
+
+
+def counts_of(candidate: Candidate) -> tuple[int, int, int]:
+    return candidate.pair_frequency, candidate.left_frequency, candidate.right_frequency
 
 
 class Answer(NamedTuple):
@@ -56,7 +63,6 @@ class Prediction(QObject):
         self._of = model.run  # which the answers are about
         self._was_on = False
         self._forget_question()
-        model.run_reset.connect(self._on_model_run_reset)
         model.step_changed.connect(self._ask)
         model.state_changed.connect(self._ask)
         model.candidates_changed.connect(self._on_model_candidates_changed)
@@ -96,11 +102,9 @@ class Prediction(QObject):
     def has_question(self) -> bool:
         return self.is_on and self._model.hidden_merge is not None
 
-    def _on_model_run_reset(self) -> None:
+    def _ask(self) -> None:
         if self._model.run is not self._of:
             self._of, self.answers = self._model.run, {}
-
-    def _ask(self) -> None:
         if not (self.is_on or self._was_on):
             return
         self._was_on = self.is_on
@@ -118,12 +122,11 @@ class Prediction(QObject):
         found = self._model.candidates
         if self.has_question and found is not None and found.step == self._step:
             self.has_more = len(found.pairs) >= self.limit
-            in_order = sorted(found.pairs, key=lambda each: (each.left, each.right))
-            self.candidates = found.pairs if self.is_revealed else in_order
+            self.candidates = found.pairs if self.is_revealed else sorted(found.pairs, key=pair_of)
             self.changed.emit()
 
     def candidate(self, pair: Pair | None) -> Candidate | None:
-        return next((each for each in self.candidates if (each.left, each.right) == pair), None)
+        return next((each for each in self.candidates if pair_of(each) == pair), None)
 
     # What is answered.
 
@@ -132,10 +135,9 @@ class Prediction(QObject):
             self.chosen, self.counts, self.remark = pair, NO_COUNTS, ""
             self.changed.emit()
 
-    def count(self, *counts: int | None) -> None:
+    def count(self, together: int | None, left: int | None, right: int | None) -> None:
         """Note how often the chosen pair and its symbols were counted: n(ab), n(a) and n(b)."""
-        together, left, right = counts
-        if not self.is_revealed and counts != self.counts:
+        if not self.is_revealed and (together, left, right) != self.counts:
             self.counts = together, left, right
             self.changed.emit()
 
@@ -145,16 +147,16 @@ class Prediction(QObject):
         if merge is None or self.is_revealed:
             return
         self.is_revealed, self.remark = True, ""
-        self.candidates = sorted(self.candidates, key=lambda each: (-each.value, not self._is(each, merge)))
+        self.candidates = sorted(self.candidates, key=lambda each: (-each.value, pair_of(each) != pair_of(merge)))
         self._note(merge)
         self.changed.emit()
 
     def _note(self, merge: Merge) -> None:
         if self.chosen is not None or self._tries:
-            merged = merge.left, merge.right
-            is_right, are_counts_right = self.is_right and not self._tries, all(self.counted_right)
-            answer = Answer(merge.step, merged, self.chosen, is_right, self.counts, are_counts_right, self._tries)
-            self.answers[merge.step] = answer
+            self.answers[merge.step] = Answer(
+                merge.step, pair_of(merge), self.chosen, self.is_right and not self._tries, self.counts,
+                all(self.counted_right), self._tries,
+            )  # fmt: skip
 
     def go_on(self) -> None:
         """Reveal the merge; if it is revealed, do it. In an exercise a pair must be chosen first."""
@@ -181,10 +183,6 @@ class Prediction(QObject):
         self.remark = remark
         self.changed.emit()
 
-    @staticmethod
-    def _is(candidate: Candidate, merge: Merge) -> bool:
-        return (candidate.left, candidate.right) == (merge.left, merge.right)
-
     @property
     def is_right(self) -> bool:
         """Whether the pair that is chosen is the one that is merged, or one of those tied with it."""
@@ -192,30 +190,23 @@ class Prediction(QObject):
         if merge is None or self.chosen is None:
             return False
         is_tied = chosen is not None and chosen.value == merge.value and not self._is_by_rule(merge)
-        return is_tied or self.chosen == (merge.left, merge.right)
+        return is_tied or self.chosen == pair_of(merge)
 
     def _is_by_rule(self, merge: Merge) -> bool:
         config = self._model.config
         return config is not None and merge.step in config.choices
 
     @property
-    def counted_right(self) -> tuple[bool, bool, bool]:
+    def counted_right(self) -> list[bool]:
         """Return for each of the three counts whether it is right; what was not counted is."""
         chosen = self.candidate(self.chosen)
-        if chosen is None:
-            return True, True, True
-        actual = chosen.pair_frequency, chosen.left_frequency, chosen.right_frequency
-        together, left, right = (count in (None, number) for count, number in zip(self.counts, actual, strict=True))
-        return together, left, right
+        actual = self.counts if chosen is None else counts_of(chosen)
+        return [count in (None, number) for count, number in zip(self.counts, actual, strict=True)]
 
     @property
-    def tally(self) -> tuple[int, int]:
-        """How many choices were right, and how many there were."""
-        return sum(each.is_right for each in self.answers.values()), len(self.answers)
-
-    @property
-    def tally_text(self) -> str:
-        right, asked = self.tally
+    def tally(self) -> str:
+        """How many choices were right, and how many there were; empty if there were none."""
+        right, asked = sum(each.is_right for each in self.answers.values()), len(self.answers)
         return filled(self.tr("{right} of {asked} right"), right=right, asked=asked) if asked else ""
 
     # What is said.
@@ -251,12 +242,9 @@ class Prediction(QObject):
                       number=history.places.index_of(word) + 1)  # fmt: skip
 
     def _numbers(self, pair: Merge | Candidate, merge: Merge) -> str:
-        """Return the merge score as it is worked out, shortly: ``20/(36 × 20) = 1/36``."""
+        """Return the merge score as it is worked out, shortly: ``20 / (36 × 20) = 1/36``."""
         formula = formula_of(merge.objective, pair, merge.symbols_before)
-        if merge.objective == "score":
-            score = Fraction(pair.pair_frequency, pair.left_frequency * pair.right_frequency)
-            return f"{formula.numbers} = {fraction_text(score)}" if formula.numbers else formula.value
-        return " = ".join(filter(None, (formula.numbers, formula.value)))
+        return " = ".join(filter(None, (formula.numbers, formula.short)))
 
     def _why_not(self, chosen: Candidate, merge: Merge) -> str:
         """Return the sentence about a pair that is not merged: what it has, and what is missing."""
@@ -271,11 +259,10 @@ class Prediction(QObject):
             text = self.tr("{pair} has {numbers}: {symbol} also stands in many other places.")
         elif chosen.pair_frequency >= merge.pair_frequency:
             text = self.tr("{pair} has {numbers}: frequent, but only {ratio} times as often as expected by chance.")
-        is_left = chosen.left_frequency >= chosen.right_frequency
-        ratio = value_text(float(ratio_of(chosen, merge.symbols_before)))
         return filled(
-            text, pair=_name(chosen), numbers=self._numbers(chosen, merge), ratio=ratio,
-            symbol=chosen.left if is_left else chosen.right,
+            text, pair=_name(chosen), numbers=self._numbers(chosen, merge),
+            ratio=value_text(float(ratio_of(chosen, merge.symbols_before))),
+            symbol=chosen.left if chosen.left_frequency >= chosen.right_frequency else chosen.right,
         )  # fmt: skip
 
     def report(self, corpus: str, settings: str) -> str:
@@ -297,7 +284,7 @@ class Prediction(QObject):
             ))  # fmt: skip
         lines = [
             "# " + self.tr("Which pair is merged next?"), "", f"{corpus} · {settings}", "",
-            f"{rules[self.exercise]} · {self.tally_text} · {time.strftime('%Y-%m-%d %H:%M')}", "",
+            f"{rules[self.exercise]} · {self.tally} · {time.strftime('%Y-%m-%d %H:%M')}", "",
             *("| " + " | ".join(row) + " |" for row in rows), "",
         ]  # fmt: skip
         return "\n".join(lines)

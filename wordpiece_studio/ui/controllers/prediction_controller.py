@@ -64,12 +64,12 @@ class PredictionController(Controller):
         button=tr("Predict"),
     )  # fmt: skip
     def predict(self) -> None:
-        if self._is_on:
-            self._prediction.end()
-        else:
-            self._begin("")
+        self._toggle("", is_on=self._is_on)
 
-    def _begin(self, exercise: Exercise) -> None:
+    def _toggle(self, exercise: Exercise, *, is_on: bool) -> None:
+        if is_on:
+            self._prediction.end()
+            return
         if self._model.is_at_head and self._model.step:
             self._model.seek(0)  # there is nothing to predict after the last merge
         self._prediction.begin(exercise)
@@ -104,16 +104,16 @@ class PredictionController(Controller):
         yield MenuChoice("correct", self.tr("A wrong choice is put &right"), self.tr("With the reason"))
         yield MenuChoice("leave", self.tr("A wrong choice is &noted"), self.tr("Graded at the end"))
 
+    def _is_on_as(self, exercise: Exercise) -> bool:
+        return self._is_on and self._prediction.exercise == exercise
+
     @command(
         choices=_exercises, unless=lambda self, _exercise: self._why_not(),
-        checked=lambda self, exercise: self._is_on and self._prediction.exercise == exercise,
+        checked=lambda self, exercise: self._is_on_as(exercise),
     )  # fmt: skip
     def choose_exercise(self, exercise: Exercise) -> None:
         """Let a student predict one merge after the other; choosing the same again ends it."""
-        if self._is_on and self._prediction.exercise == exercise:
-            self._prediction.end()
-        else:
-            self._begin(exercise)
+        self._toggle(exercise, is_on=self._is_on_as(exercise))
 
     @command(
         tr("&Save predictions…"), tr("Save what was chosen and counted as a page of text, to show to a teacher"),

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import counted
+from wordpiece_studio.session.prediction import NO_COUNTS, counts_of, pair_of
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.training_job import TrainerState
@@ -26,7 +27,7 @@ from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from PySide6.QtGui import QResizeEvent
 
@@ -50,28 +51,20 @@ class CandidateRow(NamedTuple):
     mark: str = ""  # likewise, what is special about it
 
     @property
-    def pair(self) -> tuple[str, str]:
-        return self.candidate.left, self.candidate.right
-
-    @property
     def pair_text(self) -> str:
         return f"{token_text(self.candidate.left)} {token_text(self.candidate.right)}"
 
-    @property
-    def sign(self) -> str:
-        return "◉" if self.is_chosen else "○"
-
     def count_text(self, place: int) -> str:
-        each, typed = self.candidate, self.counts[place]
-        if not self.value:
-            return "?" if typed is None else number_text(typed)
-        actual = (each.pair_frequency, each.left_frequency, each.right_frequency)[place]
-        return number_text(actual) if typed in (None, actual) else f"{number_text(typed or 0)} ✗ {number_text(actual)}"
+        typed, actual = self.counts[place], counts_of(self.candidate)[place]
+        if typed is None or (self.value and typed == actual):
+            return number_text(actual) if self.value else "?"
+        return f"{number_text(typed)} ✗ {number_text(actual)}" if self.value else number_text(typed)
 
     def count_ink(self, place: int) -> str:
-        if not self.value or self.counts[place] is None:
-            return "faint" if self.counts[place] is None and not self.value else "text"
-        return "error" if "✗" in self.count_text(place) else "success"
+        typed = self.counts[place]
+        if typed is None or not self.value:
+            return "faint" if typed is None and not self.value else "text"
+        return "success" if typed == counts_of(self.candidate)[place] else "error"
 
     @property
     def spoken(self) -> str:
@@ -138,7 +131,7 @@ class PredictionView(QWidget):
             )  # fmt: skip
 
         return (
-            TableColumn("", each_row(lambda row: row.sign), align=LEFT, width="◉"),
+            TableColumn("", each_row(lambda row: "◉" if row.is_chosen else "○"), align=LEFT, width="◉"),
             TableColumn(
                 _tr("Pair"), each_row(lambda row: row.pair_text), align=LEFT, spoken=each_row(lambda row: row.spoken),
                 entry="pair", stretch=1, width=lambda measure, _rows: measure.letter * 12,
@@ -167,21 +160,16 @@ class PredictionView(QWidget):
         merge = self._model.hidden_merge if prediction.is_revealed else None
         rows = []
         for each in prediction.candidates:
-            pair, value, mark = (each.left, each.right), "", ""
+            value = mark = ""
             if merge is not None:
-                formula = formula_of(each.objective, each, merge.symbols_before)
-                value = next(iter(formula.reduced[-1:]), formula.value) if each.objective == "score" else formula.value
-                mark = _tr("merged") if pair == (merge.left, merge.right) else _tr("tie") if each.is_tied else ""
-            is_chosen = pair == prediction.chosen
-            rows.append(CandidateRow(each, is_chosen, prediction.counts if is_chosen else (None,) * 3, value, mark))
-        if [row.pair for row in rows] == [row.pair for row in self.rows.records]:
-            self.rows.change_records(dict(enumerate(rows)))
-        else:
-            self.rows.set_records(rows)
+                value = formula_of(each.objective, each, merge.symbols_before).short
+                mark = _tr("merged") if pair_of(each) == pair_of(merge) else _tr("tie") if each.is_tied else ""
+            is_chosen = pair_of(each) == prediction.chosen
+            rows.append(CandidateRow(each, is_chosen, prediction.counts if is_chosen else NO_COUNTS, value, mark))
+        self.rows.update_records(rows)
         if prediction.is_revealed:
             self.table.scrollToTop()
-        is_marked = [row.is_chosen and not row.value for row in rows]
-        self.table.mark_row(is_marked.index(True) if any(is_marked) else -1)
+        self.table.mark_row(next((at for at, row in enumerate(rows) if row.is_chosen and not row.value), -1))
         self.table.spread()
         self.more_button.setVisible(prediction.has_more and not prediction.is_revealed)
         self._say()
@@ -204,24 +192,22 @@ class PredictionView(QWidget):
         else:
             hint = _tr("Space: reveal it. Before, you can choose a pair, type counts, and click symbols to count them.")
         set_plain_text(self.hint, hint)
-        role = "value"
-        if prediction.is_revealed and prediction.chosen is not None:
-            role = "success" if prediction.is_right else "error"
-        set_look(self.sentence, role=role)
+        grade = "success" if prediction.is_right else "error"
+        set_look(self.sentence, role=grade if prediction.is_revealed and prediction.chosen is not None else "value")
 
     def _choose(self, row: int) -> None:
-        self._prediction.choose(self.rows.records[row].pair)
+        self._prediction.choose(pair_of(self.rows.records[row].candidate))
 
     def _edit(self, row: int, column: int) -> None:
         if column in _COUNTS and not self._prediction.is_revealed:
-            self._prediction.choose(self.rows.records[row].pair)
+            self._choose(row)
             self.table.edit(self.rows.index(row, column))
 
     def _count(self, place: int, rows: Sequence[CandidateRow], row: int, text: str) -> None:
         counts: list[int | None] = list(rows[row].counts)
         typed = "".join(text.replace(",", "").split())
         counts[place] = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 19 else None
-        self._prediction.choose(rows[row].pair)
+        self._choose(row)
         self._prediction.count(*counts)
 
     # -- the words
@@ -229,21 +215,19 @@ class PredictionView(QWidget):
     def _on_model_step_changed(self) -> None:
         if not (self.isVisible() and self._prediction.is_on):
             return
-        before = {row.word: row.symbols for row in self._words}
         self._lit = ""
-        self._read_words()
-        self._words = [row._replace(is_changed=before.get(row.word, row.symbols) != row.symbols) for row in self._words]
+        self._read_words({row.word: row.symbols for row in self._words})
         if any(row.is_changed for row in self._words):
             self._flash.start()
         self._show_words()
 
-    def _read_words(self) -> None:
-        history, step = self._model.history, self._model.step
-        self._words = []
+    def _read_words(self, before: Mapping[str, Sequence[str]]) -> None:
+        history, step, self._words = self._model.history, self._model.step, []
         if history is not None and history.is_whole:
-            words, weights = history.input.words[:_MOST_WORDS], history.input.weights[:_MOST_WORDS].tolist()
-            split = (tuple(history.places.tokens(index, step)) for index in range(len(words)))
-            self._words = [WordRow(*row) for row in zip(words, weights, split, strict=True)]
+            for index, word in enumerate(history.input.words[:_MOST_WORDS]):
+                symbols = tuple(history.places.tokens(index, step))
+                is_changed = before.get(word, symbols) != symbols
+                self._words.append(WordRow(word, int(history.input.weights[index]), symbols, is_changed=is_changed))
 
     def _light(self, symbol: str) -> None:
         self._lit = "" if symbol == self._lit else symbol
@@ -252,11 +236,8 @@ class PredictionView(QWidget):
     def _show_words(self) -> None:
         if not self._flash.isActive():
             self._words = [row._replace(is_changed=False) for row in self._words]
-        rows = [row._replace(lit=self._lit_places(row.symbols)) for row in self._words]
-        if [row.word for row in rows] == [row.word for row in self.words.records]:
-            self.words.change_records(dict(enumerate(rows)))
-        else:
-            self.words.set_records(rows)
+        self.words.update_records([row._replace(lit=self._lit_places(row.symbols)) for row in self._words])
+        self.words_table.spread()
         said = self._sum() if self._lit else _tr("Words, in the order of the text")
         set_plain_text(self.words_title, said)
         self.words_title.setAccessibleName(said)
@@ -265,10 +246,8 @@ class PredictionView(QWidget):
         """Return the places of the symbol that was clicked, or else of the pair that is chosen, or merged."""
         if self._lit:
             return frozenset(place for place, symbol in enumerate(symbols) if symbol == self._lit)
-        prediction, merge = self._prediction, self._model.hidden_merge
-        pair = prediction.chosen
-        if prediction.is_revealed and merge is not None:
-            pair = merge.left, merge.right
+        merge = self._model.hidden_merge if self._prediction.is_revealed else None
+        pair = self._prediction.chosen if merge is None else pair_of(merge)
         starts = [place for place, both in enumerate(pairwise(symbols)) if both == pair]
         return frozenset(place for start in starts for place in (start, start + 1))
 
@@ -285,7 +264,7 @@ class PredictionView(QWidget):
 
     def showEvent(self, event: object) -> None:
         super().showEvent(event)  # type: ignore[arg-type]
-        self._read_words()
+        self._read_words({})
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -422,7 +422,7 @@ class ScoreboardPane(Pane):
             return
         if self._prediction.is_on:
             before = filled(self.tr("before merge {step}"), step=step + 1)
-            short = " · ".join(filter(None, (before, self._prediction.tally_text)))
+            short = " · ".join(filter(None, (before, self._prediction.tally)))
             whole = self.tr("{before} · alphabetical order").format(before=short)
             first = short if self._prediction.is_revealed else whole
             self.set_heading(first, short, title=self.tr("Which pair is merged next?"))

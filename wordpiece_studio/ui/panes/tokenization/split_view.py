@@ -56,7 +56,11 @@ class SplitView(QWidget):
     @property
     def is_right(self) -> bool:
         trace = self.trace
-        return trace is not None and trace.unknown is None and self.cuts == {at.start for at in trace.positions} - {0}
+        return trace is not None and trace.unknown is None and not self._wrong(trace)
+
+    def _wrong(self, trace: WordTrace) -> frozenset[int]:
+        """Return the places that were split though no token ends there, or the other way round."""
+        return self.cuts ^ {at.start for at in trace.positions if at.start}
 
     def needed_height(self, width: int) -> int:
         return self._layout.totalHeightForWidth(width)
@@ -117,14 +121,9 @@ class SplitView(QWidget):
             return self.tr("The word is unknown: nothing in the vocabulary matches at some place.")
         if not self.cuts:
             return self.tr("Click a token to see the pieces tried.")
-        starts = [at.start for at in trace.positions]
-        ends = [*starts[1:], len(trace.word)]
-        pieces = zip(starts, ends, trace.tokens, strict=False)
-        cuts = sorted({*self.cuts, len(trace.word)})
-        start, token = next((start, token) for start, end, token in pieces if _next(cuts, start) != end)
+        first = min(self._wrong(trace))
+        start, token = [
+            (at.start, token) for at, token in zip(trace.positions, trace.tokens, strict=False) if at.start < first
+        ][-1]
         text = self.tr("From character {position} on, the first piece is {token}. Click it to see the pieces tried.")
         return filled(text, position=start + 1, token=token_text(token))
-
-
-def _next(cuts: Sequence[int], start: int) -> int:
-    return next(cut for cut in cuts if cut > start)
