@@ -26,7 +26,7 @@ from wordpiece_studio.training.engine import ratio_of, ratio_over_neighbours
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane, tie_decision
-from wordpiece_studio.ui.panes.scoreboard.words_panel import find_words
+from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsRequest, find_words
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def test_the_words_of_a_merge_are_those_that_it_touched(bench: Bench) -> None:
 
 def test_the_most_frequent_words_come_first_and_among_equals_the_first_of_the_corpus(empty_bench: Bench) -> None:
     empty_bench.train(["xya xyb xyc xyb xyd xyc xyc " * 3 + " ".join(f"xy{n}" for n in range(200))], objective="count")
-    words = find_words(empty_bench.model.history, 1, Selection("pair", left="x", right="##y"))
+    words = find_words(WordsRequest(empty_bench.model.history, 1, Selection("pair", left="x", right="##y")))
     assert [(row.word, row.count) for row in words.words[:5]] == [
         ("xyc", 9), ("xyb", 6), ("xya", 3), ("xyd", 3), ("xy0", 1),
     ]  # fmt: skip

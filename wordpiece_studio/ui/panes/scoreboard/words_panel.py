@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QMargins, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.plural import counted, filled, plural
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.step_marks import made_by
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import Task, single_shot
@@ -75,47 +75,40 @@ class WordsRequest(NamedTuple):
     are_all: bool = False
 
 
-def find_words(
-    history: MergeHistory, step: int, selection: Selection | None, is_after: bool = False,
-    in_text_order: bool = False, are_all: bool = False,
-) -> PairWords:  # fmt: skip
+def find_words(request: WordsRequest) -> PairWords:
     """Return the words with a selection, and what the merge of the step, or that of the pair, makes of them.
 
     All words of a text are in its order; those that were changed come first after the merge.
     """
-    places, before = history.places, max(step - 1, 0)
+    history, step, selection, is_after, in_text_order, are_all = request
+    places, before, token, pair = history.places, max(step - 1, 0), "", None
     shown = step if is_after else before
     if selection is None or (step > 0 and not is_after and is_of(selection, history[step - 1])):  # without a search
-        touched, token = history.positions(step - 1), ""
+        touched = history.positions(step - 1)
         found = places.weighted_words_at(touched, _SHOWN, in_text_order=in_text_order)
-        total, is_merge = places.count_words_at(touched), True
+        total = places.count_words_at(touched)
+    elif selection.kind == "word":
+        try:
+            index = places.index_of(selection.text)
+        except StudioError:  # it is not in the training corpus
+            return NO_WORDS
+        found, total = [(selection.text, int(history.input.weights[index]))], 1
+    elif selection.kind == "token":
+        token = selection.text
+        token_id = history.vocabulary(shown).id_of(token)
+        if token_id is None:
+            return NO_WORDS
+        found = history.words_with_token(token_id, shown, _SHOWN, in_text_order=in_text_order)
+        total = history.number_of_words(token_id, shown)
     else:
-        is_merge = selection.kind != "pair"
-        token = selection.text if selection.kind == "token" else ""
-        if selection.kind == "word":
-            try:
-                index = places.index_of(selection.text)
-            except StudioError:  # it is not in the training corpus
-                return NO_WORDS
-            found, total = [(selection.text, int(history.input.weights[index]))], 1
-        elif selection.kind == "token":
-            token_id = history.vocabulary(shown).id_of(selection.text)
-            if token_id is None:
-                return NO_WORDS
-            found = history.words_with_token(token_id, shown, _SHOWN, in_text_order=in_text_order)
-            total = history.number_of_words(token_id, shown)
-        else:
-            pair = selection.left, selection.right
-            found = history.words_with_pair(*pair, shown, _SHOWN, in_text_order=in_text_order)
-            total = history.number_of_words_with_pair(*pair, shown)
+        pair = selection.left, selection.right
+        made = made_by(selection, history.config.continuing_subword_prefix)
+        found = history.words_with_pair(*pair, shown, _SHOWN, in_text_order=in_text_order)
+        total = history.number_of_words_with_pair(*pair, shown)
     words = []
     for word, count in found:
-        tokens = tuple(history.segmentation(word, before if is_merge else shown))
-        if is_merge or selection is None:
-            after = tuple(history.segmentation(word, step))
-        else:
-            made = made_by(selection, history.config.continuing_subword_prefix)
-            after = joined(tokens, selection.left, selection.right, made)
+        tokens = tuple(history.segmentation(word, before if pair is None else shown))
+        after = tuple(history.segmentation(word, step)) if pair is None else joined(tokens, *pair, made)
         words.append(PairWord(word, count, tokens, after, token))
     if are_all:
         known, shown_words = {row.word: row for row in words}, []
@@ -216,19 +209,17 @@ def words_title(request: WordsRequest, found: PairWords) -> str:
         name = f"{token_text(selection.left)} + {token_text(selection.right)}"
     else:
         name = token_text(selection.text)
-    one, count, fields = "{name} in one word", found.total, {"name": name, "shown": shown}
-    if request.are_all and count:
-        every = "{name} in {count} of {shown} words"
-        return counted(count, "{name} in one of {shown} words", every, **fields)
-    if count > shown > 0 and request.in_text_order:
-        return counted(count, one, "{name} in {count} words, the first {shown} of the text shown", **fields)
-    if count > shown > 0:
-        return counted(count, one, "{name} in {count} words, the {shown} most frequent shown", **fields)
-    if count:
-        more = plural(count, one, "{name} in {count} words, most frequent first")
-        if request.in_text_order:
-            more = plural(count, one, "{name} in {count} words, in the order of the text")
-        return filled(more, count=count, **fields)
+    if found.total:
+        one, many = "{name} in one word", "{name} in {count} words, most frequent first"
+        if request.are_all:
+            one, many = "{name} in one of {shown} words", "{name} in {count} of {shown} words"
+        elif found.total > shown and request.in_text_order:
+            many = "{name} in {count} words, the first {shown} of the text shown"
+        elif found.total > shown:
+            many = "{name} in {count} words, the {shown} most frequent shown"
+        elif request.in_text_order:
+            many = "{name} in {count} words, in the order of the text"
+        return counted(found.total, one, many, name=name, shown=shown)
     text, birth = _tr("{name} is in no word at this step"), 0
     if selection is not None and selection.kind == "token":
         token_id = history.vocabulary(len(history)).id_of(selection.text)
@@ -298,13 +289,13 @@ class WordsPanel(QWidget):
         if request is None:
             self._show(NO_WORDS)
         elif request.history.is_whole and len(request.history.input.cells) <= MOST_CELLS:
-            self._show(find_words(*request))
+            self._show(find_words(request))
         else:
             if self._shown is None or self._shown.history is not request.history:
                 self._show_search()
             elif not self._patience.isActive():
                 self._patience.start()
-            self.task.run(*request)
+            self.task.run(request)
 
     def mark_word(self, word: str) -> bool:
         """Mark a word as soon as it is shown; an empty one marks none. Return whether it is shown now."""
@@ -382,15 +373,11 @@ class WordsPanel(QWidget):
         self.mark_word(self._marked)
 
     def _show_title(self) -> None:
-        if self._shown is None:
-            set_plain_text(self._title, "")
-            set_plain_tooltip(self._title, "")
-            self._title.setAccessibleName("")
-            return
-        whole = words_title(self._shown, self._found)
+        text = whole = "" if self._shown is None else words_title(self._shown, self._found)
+        if self._shown is not None and self._is_narrow and self._found.words:
+            text = short_words_title(self._shown, self._found)
+        set_plain_text(self._title, text)
         set_plain_tooltip(self._title, whole)
-        is_short = self._is_narrow and bool(self._found.words)
-        set_plain_text(self._title, short_words_title(self._shown, self._found) if is_short else whole)
         self._title.setAccessibleName(whole)
 
     def _on_patience_timeout(self) -> None:
