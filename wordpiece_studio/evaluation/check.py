@@ -148,19 +148,17 @@ def check(
         raise StudioError("A tokenizer is checked on one text", "Pass one, without names.")
     watch = Watch(progress, should_stop)
     seen = _Seen(found, sources[0], watch) if sources else None
-    return CheckReport(tuple(TokenizerCheck(name, *each) for name, each in _checks(found, seen, watch)))
-
-
-def _checks(tokenizer: Encoder, seen: _Seen | None, watch: Watch) -> Iterator[tuple[str, _Found]]:
-    yield "IDs", _ids(tokenizer)
-    yield "special tokens", _special_tokens(tokenizer)
-    yield "round trip", _round_trip(tokenizer, seen.lines(), watch) if seen else _NO_TEXT
-    yield "unknown tokens", _unknown_tokens(seen) if seen else _NO_TEXT
-    yield "unicode forms", _unicode_forms(tokenizer, seen)
-    yield "digits", _digits(tokenizer)
-    watch.note("Looking for tokens", 0, 1)
-    yield "reachable tokens", _reachable_tokens(tokenizer, watch)
-    yield "rare tokens", _rare_tokens(tokenizer, seen) if seen else _NO_TEXT
+    checks = {
+        "IDs": _ids(found),
+        "special tokens": _special_tokens(found),
+        "round trip": _round_trip(found, seen.lines(), watch) if seen else _NO_TEXT,
+        "unknown tokens": _unknown_tokens(seen) if seen else _NO_TEXT,
+        "unicode forms": _unicode_forms(found, seen),
+        "digits": _digits(found),
+        "reachable tokens": _reachable_tokens(found, watch),
+        "rare tokens": _rare_tokens(found, seen) if seen else _NO_TEXT,
+    }
+    return CheckReport(tuple(TokenizerCheck(name, *each) for name, each in checks.items()))
 
 
 class _Seen:
@@ -355,6 +353,7 @@ def _digits(tokenizer: Encoder) -> _Found:
 def _reachable_tokens(tokenizer: Encoder, watch: Watch) -> _Found:
     if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_cut_by_tokens:
         return "skipped", "It applies only to WordPiece with longest match"
+    watch.note("Looking for tokens", 0, 1)
     found = reachability(tokenizer, watch.is_stopped)
     lost = [token for token in found.unreachable if not UNUSED.fullmatch(token)]
     free = len(found.unreachable) - len(lost)

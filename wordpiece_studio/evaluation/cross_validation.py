@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -66,33 +66,32 @@ class Retraining:
         return found
 
 
+@dataclass(slots=True)
 class CorpusInBlocks:
     """A corpus of which one block is held out; the rest is to train on: as words, or as lines of text."""
 
-    def __init__(
-        self, files: Sequence[CorpusFile], texts: list[str], fold: Fold, max_word_length: int, progress: Report,
-        should_stop: Callable[[], bool] | None = None,
-    ) -> None:  # fmt: skip
-        self._files, self._texts, self._fold = files, texts, fold
-        self._max_word_length = max_word_length
-        self._progress = progress
-        self._should_stop = should_stop
-        self._known: dict[tuple[object, ...], DividedCorpus] = {}
+    files: Sequence[CorpusFile]
+    texts: list[str]
+    fold: Fold
+    max_word_length: int
+    progress: Report
+    should_stop: Callable[[], bool] | None = None
+    _known: dict[tuple[object, ...], DividedCorpus] = field(default_factory=dict)
 
     def trained(self, name: str, again: Retraining) -> Measurable:
-        report = partial(self._progress, f"Training {name}")
+        report = partial(self.progress, f"Training {name}")
         config = dataclasses.replace(again.config, max_seconds=None)
         report(0, 1)
         if again.verify is not None:
-            again.verify(self.divided(again), self._files, again.config)
+            again.verify(self.divided(again), self.files, again.config)
         if again.library is not None and again.is_of_lines:
-            lines = self._files or self._texts
-            return again.library(lines, config, is_rest=True, fold=self._fold, should_stop=self._should_stop)
+            lines = self.files or self.texts
+            return again.library(lines, config, is_rest=True, fold=self.fold, should_stop=self.should_stop)
         rest = self.divided(again).rest.at_least(again.min_count)
         if again.library is not None:
-            return again.library(rest, config, should_stop=self._should_stop)
+            return again.library(rest, config, should_stop=self.should_stop)
         return train_elsewhere(
-            rest, config, progress=lambda done, size: report(done, size or done), should_stop=self._should_stop
+            rest, config, progress=lambda done, size: report(done, size or done), should_stop=self.should_stop
         )
 
     def divided(self, again: Retraining) -> DividedCorpus:
@@ -100,10 +99,10 @@ class CorpusInBlocks:
         key = *again.steps, config.special_tokens, config.user_tokens
         if key not in self._known:
             self._known[key] = divided_corpus(
-                self._files, *again.steps, texts=self._texts, fold=self._fold, special_tokens=config.special_tokens,
-                user_tokens=config.user_tokens, max_word_length=self._max_word_length,
-                progress=lambda read: self._progress("Reading", read.bytes_done, read.bytes_total),
-                should_stop=self._should_stop or (lambda: False),
+                self.files, *again.steps, texts=self.texts, fold=self.fold, special_tokens=config.special_tokens,
+                user_tokens=config.user_tokens, max_word_length=self.max_word_length,
+                progress=lambda read: self.progress("Reading", read.bytes_done, read.bytes_total),
+                should_stop=self.should_stop or (lambda: False),
             )  # fmt: skip
         return self._known[key]
 
