@@ -135,3 +135,11 @@ def test_what_cannot_be_done_on_folds(corpus: Path) -> None:
         wps.cross_validate(tokenizer, texts=["a\nb\n"], folds=3)
     with pytest.raises(wps.StudioError, match="no tokenizer"):
         wps.cross_validate([], corpus)
+
+
+def test_a_greedy_gap_that_one_block_lacks_is_unknown() -> None:
+    tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]", "hug"], ["[UNK]"]))
+    lines = ["hug hug"] * 4 + ["xyz xyz"] * 4
+    (figures,) = wps.cross_validate(tokenizer, texts=lines, folds=2, with_greedy_gap=True).figures
+    assert [each.greedy_gap for each in figures.folds] == [1, None]
+    assert known(figures, "greedy_gap") is None

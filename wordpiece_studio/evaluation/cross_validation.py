@@ -207,7 +207,11 @@ def measured_by_blocks(
             if not names:
                 raise
             found.append(figures(names))
-    return over_folds(found, again) if len(blocks) > 1 else found[0]
+    if len(blocks) == 1:
+        return found[0]
+    by_block = [{each.name: each for each in evaluation.figures} for evaluation in found]
+    together = [_together([each[name] for each in by_block], is_retrained=name in again) for name in names]
+    return dataclasses.replace(found[0], figures=tuple(together), parts={})
 
 
 def without_failures(
@@ -225,23 +229,15 @@ def without_failures(
     return found
 
 
-def over_folds(found: Sequence[Evaluation], retrained: Iterable[str] = ()) -> Evaluation:
-    """Return what evaluations of tokenizers on all blocks say together of those that each has; some were retrained."""
-    by_fold = [{each.name: each for each in evaluation.figures} for evaluation in found]
-    figures = [
-        dataclasses.replace(_together([each[name] for each in by_fold]), is_retrained=name in retrained)
-        for name in by_fold[-1]
-    ]
-    return dataclasses.replace(found[0], figures=tuple(figures), parts={})
+def _together(folds: Sequence[TokenizerFigures], *, is_retrained: bool) -> TokenizerFigures:
+    """Return what the figures of a tokenizer on all blocks say together."""
 
-
-def _together(folds: Sequence[TokenizerFigures]) -> TokenizerFigures:
     def mean(name: str) -> float:
         return statistics.fmean(getattr(each, name) for each in folds)
 
     found: dict[str, Any] = {name: sum(getattr(each, name) for each in folds) for name in _SUMMED}
     found |= {name: round(mean(name)) for name in ("vocabulary_size", "used")}
     found |= {name: mean(name) for name in ("renyi_efficiency", "vocabulary_bits")}
-    if all(each.greedy_gap is not None for each in folds):
-        found["greedy_gap"] = mean("greedy_gap")
-    return dataclasses.replace(folds[0], **found, folds=tuple(folds))
+    has_gap = all(each.greedy_gap is not None for each in folds)
+    found["greedy_gap"] = mean("greedy_gap") if has_gap else None
+    return dataclasses.replace(folds[0], **found, folds=tuple(folds), is_retrained=is_retrained)
