@@ -425,3 +425,14 @@ def test_a_paired_difference_has_the_corrected_interval() -> None:
     assert not difference([a + 1 for a in first], second).may_be_zero
     assert not difference([a - 1 for a in first], second).may_be_zero
     assert difference(first, first).may_be_zero
+
+
+def test_figures_are_sorted_by_a_column_that_there_is() -> None:
+    by_name = {"long": HUG, "short": wps.Tokenizer(wps.Vocabulary(["[UNK]", "h", "##u", "##g", "##s"], ["[UNK]"]))}
+    found = wps.evaluate(by_name, texts=["hug hugs"])
+    for column in ("characters_per_token", "tokens-per-word", "name"):
+        assert [each.name for each in found.sorted_by(column).figures] == ["long", "short"]
+    assert [each.name for each in found.sorted_by("whole-share").figures] == ["long", "short"]
+    assert [each.name for each in found.sorted_by("used-share").figures] == ["short", "long"]
+    with pytest.raises(wps.StudioError, match="There is no column color"):
+        found.sorted_by("color")

@@ -61,13 +61,10 @@ class EvaluateCommand(CliCommand, FileOptions):
         from wordpiece_studio.evaluation.boundaries import morpheme_boundaries  # with it comes the trainer
         from wordpiece_studio.evaluation.cross_validation import cross_validate
         from wordpiece_studio.evaluation.evaluating import evaluate
-        from wordpiece_studio.evaluation.figures import COLUMNS
+        from wordpiece_studio.evaluation.figures import checked_column
         from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
-        column = (self.sort or "").replace("-", "_")
-        if self.sort is not None and column not in COLUMNS:
-            names = ", ".join(name.replace("_", "-") for name in COLUMNS)
-            raise StudioError("There is no column {name}", "Use one of {names}.", name=self.sort, names=names)
+        column = None if self.sort is None else checked_column(self.sort)
         loaded = _loaded(self.tokenizers)
         manifests = [manifest_of_tokenizer(Path(path)) for path in self.tokenizers]
         marks = [" (trained on words)" * _is_of_words(manifest) for manifest in manifests]

@@ -206,8 +206,15 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], str], Callable[..., Any] | None]]
     "greedy_gap": ("greedy gap", "{:.4f}".format, min),
     "parity": ("parity", "{:.3f}".format, None),
 }
-COLUMNS = tuple(_COLUMNS)
 BEST = {name: best for name, (_, _, best) in _COLUMNS.items() if best is not None}
+
+
+def checked_column(name: str) -> str:
+    """Return the name of a column, whose words may be joined by hyphens as on the command line."""
+    if name.replace("-", "_") not in _COLUMNS:
+        names = ", ".join(column.replace("_", "-") for column in _COLUMNS)
+        raise StudioError("There is no column {name}", "Use one of {names}.", name=name, names=names)
+    return name.replace("-", "_")
 
 
 def known(figures: TokenizerFigures | None, name: str) -> Any:
@@ -302,7 +309,14 @@ class Evaluation:
             yield name, [[_COLUMNS[column][0] for column in columns], *rows]
 
     def sorted_by(self, column: str) -> Evaluation:
-        """Return the same with the best value of a column first, or the smallest where none is the best."""
+        """Return the same with the best value of a column first, or the smallest where none is the best.
+
+        Raises
+        ------
+        StudioError
+            If there is no such column.
+        """
+        column = checked_column(column)
 
         def in_order(figures: Sequence[TokenizerFigures]) -> tuple[TokenizerFigures, ...]:
             there = [each for each in figures if known(each, column) is not None]
