@@ -138,11 +138,10 @@ class RunWords(SortedItems):
 
 
 def _split_title(words: RunWords | None) -> str:
-    if words is None or not words.merge:
-        return _tr("Split") if words is None else filled(_tr("At step {step}"), step=0)
-    return filled(
-        _tr("After merge {step}") if words.step == words.merge else _tr("Before merge {step}"), step=words.merge
-    )
+    if words is None:
+        return _tr("Split")
+    text = _tr("After merge {step}") if words.step == words.merge else _tr("Before merge {step}")
+    return filled(text if words.merge else _tr("At step {step}"), step=words.merge)
 
 
 def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bool], list[bool]]:

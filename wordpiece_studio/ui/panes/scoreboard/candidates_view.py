@@ -84,7 +84,7 @@ class Ranking(list["Candidate"]):
         return tooltip_text("\n".join(filter(None, (pair, self.formula(row).text, counts, rule))))
 
 
-def _chips_of(candidate: Candidate) -> list[FlowItem]:
+def chips_of(candidate: Candidate) -> list[FlowItem]:
     return [FlowItem(candidate.left, "chip"), FlowItem(candidate.right, "chip")]
 
 
@@ -118,7 +118,7 @@ class CandidatesView(TableView):
             TableColumn(_tr("Rank"), lambda _ranking, row: number_text(row + 1), bold=Ranking.is_best, ink="muted"),
             TableColumn(
                 _tr("Pair"), Ranking.pair_text, align=LEFT, spoken=Ranking.spoken, entry="pair",
-                chips=each_row(lambda candidate: [[_chips_of(candidate)]]),
+                chips=each_row(lambda candidate: [[chips_of(candidate)]]),
             ),
             TableColumn(self._rule_title, lambda ranking, row: ranking.formula(row).numbers, entry="pair", ink="muted"),
             TableColumn("", lambda ranking, row: next(iter(ranking.formula(row).reduced[-1:]), "")),
@@ -206,7 +206,7 @@ class CandidatesView(TableView):
         """Return the width of what is in each column but the bars, 0 if there is nothing; long headings may be cut."""
         measure, all_rows = Measure(self), range(len(self.ranking))
         rows = {*all_rows[:_SAMPLE], *all_rows[-_SAMPLE:]}
-        longest = max((self.delegate.width(_chips_of(self.ranking[row])) for row in rows), default=80.0)
+        longest = max((self.delegate.width(chips_of(self.ranking[row])) for row in rows), default=80.0)
         needed = {PAIR: min(int(longest), 320) + _CELL_ROOM}  # pixels; a longer pair is cut off at the end
         for column in (RANK, NUMBERS, REDUCED, VALUE):
             texts = (self.candidates.text(row, column) for row in rows)

@@ -20,14 +20,15 @@ from wordpiece_studio.session.prediction import NO_COUNTS, counts_of, pair_of
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.training_job import TrainerState
-from wordpiece_studio.ui.widgets.chips import FlowItem
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import chips_of
+from wordpiece_studio.ui.widgets.chips import split_variants
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import explain, plain_label, set_look, set_plain_text, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.table import RowLook, TableView
 from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from PySide6.QtGui import QResizeEvent
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "prediction")
 _MOST_WORDS, _MOST_SUMMANDS = 200, 12
-_MOST_CHIPS = 30  # of a word that is too long for its cell
 _FLASH_MS = 1200
 _COUNTS = range(2, 5)  # the columns of n(ab), n(a) and n(b)
 
@@ -76,7 +76,7 @@ class WordRow(NamedTuple):
     word: str
     times: int
     symbols: tuple[str, ...]
-    lit: frozenset[int] = frozenset()  # the symbols that are lit, by their places
+    lit: tuple[bool, ...] = ()  # which symbols are
     is_changed: bool = False  # by the merge that was just made
 
 
@@ -135,9 +135,7 @@ class PredictionView(QWidget):
             TableColumn(
                 _tr("Pair"), each_row(lambda row: row.pair_text), align=LEFT, spoken=each_row(lambda row: row.spoken),
                 entry="pair", stretch=1, width=lambda measure, _rows: measure.letter * 12,
-                chips=each_row(
-                    lambda row: [[[FlowItem(row.candidate.left, "chip"), FlowItem(row.candidate.right, "chip")]]]
-                ),
+                chips=each_row(lambda row: [[chips_of(row.candidate)]]),
             ),
             counts(0, "n(ab)"), counts(1, "n(a)"), counts(2, "n(b)"),
             TableColumn(
@@ -236,20 +234,20 @@ class PredictionView(QWidget):
     def _show_words(self) -> None:
         if not self._flash.isActive():
             self._words = [row._replace(is_changed=False) for row in self._words]
-        self.words.update_records([row._replace(lit=self._lit_places(row.symbols)) for row in self._words])
+        self.words.update_records([row._replace(lit=self._lit_symbols(row.symbols)) for row in self._words])
         self.words_table.spread()
         said = self._sum() if self._lit else _tr("Words, in the order of the text")
         set_plain_text(self.words_title, said)
         self.words_title.setAccessibleName(said)
 
-    def _lit_places(self, symbols: Sequence[str]) -> frozenset[int]:
-        """Return the places of the symbol that was clicked, or else of the pair that is chosen, or merged."""
+    def _lit_symbols(self, symbols: Sequence[str]) -> tuple[bool, ...]:
+        """Return which symbols are the one that was clicked, or else of the pair that is chosen, or merged."""
         if self._lit:
-            return frozenset(place for place, symbol in enumerate(symbols) if symbol == self._lit)
+            return tuple(symbol == self._lit for symbol in symbols)
         merge = self._model.hidden_merge if self._prediction.is_revealed else None
         pair = self._prediction.chosen if merge is None else pair_of(merge)
-        starts = [place for place, both in enumerate(pairwise(symbols)) if both == pair]
-        return frozenset(place for start in starts for place in (start, start + 1))
+        starts = [False, *(both == pair for both in pairwise(symbols)), False]
+        return tuple(map(any, pairwise(starts)))
 
     def _sum(self) -> str:
         counts = [row.times for row in self._words for symbol in row.symbols if symbol == self._lit]
@@ -275,23 +273,14 @@ class PredictionView(QWidget):
         self._parts.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
 
 
-def _symbols_of(row: WordRow) -> Iterator[list[FlowItem]]:
-    """Yield the symbols of a word, and then fewer of them with dots, for less room."""
-    chips = [
-        FlowItem(symbol, "chip", target=symbol, selected=place in row.lit) for place, symbol in enumerate(row.symbols)
-    ]
-    yield chips
-    for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
-        yield [*chips[:number], FlowItem("…")]
-
-
 _WORD_COLUMNS: tuple[TableColumn[Sequence[WordRow]], ...] = (
     TableColumn(
         "", each_row(lambda row: " ".join(map(token_text, row.symbols))), align=LEFT,
-        chips=each_row(lambda row: [_symbols_of(row)]), stretch=1, width=lambda measure, _rows: measure.letter * 10,
+        chips=each_row(lambda row: [split_variants(row.symbols, "", row.lit)]), stretch=1,
+        width=lambda measure, _rows: measure.letter * 10,
     ),
     TableColumn(
-        "", each_row(lambda row: f"×{number_text(row.times)}"), bold=each_row(lambda row: bool(row.lit)),
-        ink=each_row(lambda row: "" if row.lit else "muted"), width=lambda measure, _rows: measure.contents + 8,
+        "", each_row(lambda row: f"×{number_text(row.times)}"), bold=each_row(lambda row: any(row.lit)),
+        ink=each_row(lambda row: "" if any(row.lit) else "muted"), width=lambda measure, _rows: measure.contents + 8,
     ),
 )  # fmt: skip

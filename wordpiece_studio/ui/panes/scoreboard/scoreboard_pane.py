@@ -461,11 +461,10 @@ class ScoreboardPane(Pane):
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
         candidates, chosen = self.candidates.pairs if self.candidates is not None else (), self._chosen
+        if self.merge is not None and (chosen is None or is_of(chosen, self.merge)):
+            return self.merge
         found = None if chosen is None else next((each for each in candidates if is_of(chosen, each)), None)
-        merge = self.merge
-        if merge is None:
-            return found or next(iter(candidates), None)
-        return merge if found is None or (found.left, found.right) == (merge.left, merge.right) else found
+        return found or self.merge or next(iter(candidates), None)
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, pairs = self._model.history, self._model.config, candidates.pairs
