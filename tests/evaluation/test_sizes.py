@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import math
 import re
 from xml.etree import ElementTree
 
@@ -64,6 +67,13 @@ def test_the_best_method_stands_with_those_that_may_be_as_good() -> None:
     row = SWEEP.rows("one")[2]
     assert row[:2] == ["2,000", "1.520 ± 0.028"]
     assert row[-1] == "shortest description, doubling saves under 5%"
+
+
+def test_what_is_not_a_number_is_none_in_plain_data() -> None:
+    measured = dataclasses.replace(A[0], figures=dataclasses.replace(A[0].figures, renyi_efficiency=math.nan))
+    data = Sweep((1000,), {"one": ((measured,),)}, ("none", "bert")).to_dict()
+    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(data))
+    assert data["methods"]["one"]["folds"][0][0]["figures"]["renyi_efficiency"] is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from wordpiece_studio.cli.messages import aligned, print_result, progress
 from wordpiece_studio.cli.options import FORCE, JSON, TEXT_FILES, FileOptions, PipelineOptions, check_results, results
@@ -129,12 +129,5 @@ def sweep_lines(found: Sweep) -> list[str]:
     for method in found.methods:
         rows = [[printable(cell) for cell in row] for row in found.rows(method)]
         lines += [method, *aligned(rows, names=0), ""]
-    folds = f"mean ± standard deviation over {found.folds} folds" if found.folds > 1 else "a tenth held out"
-    lines += [f"Measured on text not trained on: {folds}.", ""]
-    rules: list[Any] = [["rule", *found.methods]]
-    for rule in RULES:
-        sizes = (found.advised(rule.name, method) for method in found.methods)
-        rules.append([rule.title, *("–" if size is None else f"{size:,}" for size in sizes)])
-    lines += [*aligned(rules), ""]
-    lines += [f"{rule.title}: {rule.meaning} ({rule.source})." for rule in RULES]
-    return [*lines, "", *found.conclusions()]
+    lines += [f"Measured on text not trained on: {found.measured_on}.", "", *aligned(found.rule_rows()), ""]
+    return [*lines, *(rule.text for rule in RULES), "", *found.conclusions()]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,6 +77,11 @@ class SizeRule:
     meaning: str
     source: str
 
+    @property
+    def text(self) -> str:
+        """The rule in a sentence."""
+        return f"{self.title}: {self.meaning} ({self.source})."
+
 
 RULES: tuple[SizeRule, ...] = (
     SizeRule(
@@ -103,22 +107,15 @@ RULES: tuple[SizeRule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class SizeAdvice:
-    """What a rule advises for a method.
+    """What a rule advises for a method: a size that was measured, or None if the rule holds for none of them.
 
-    Attributes
-    ----------
-    rule, method
-        The names of both.
-    size
-        The size, one of those that were measured; None if the rule holds for none of them.
-    is_at_edge
-        Whether it is the smallest or the largest of them, so that sizes beyond may be better.
+    `is_at_edge` if it is the smallest or the largest, so that sizes beyond may be better.
     """
 
     rule: RuleName
     method: str
     size: int | None
-    is_at_edge: bool = False
+    is_at_edge: bool
 
 
 def kilobits(bits: float) -> str:
@@ -163,15 +160,14 @@ class Sweep:
 
     def values(self, method: str, figure: str) -> NDArray[np.float64]:
         """Return a figure of a method, one of `TokenizerFigures` or its own: float64 of shape (n_folds, n_sizes)."""
-        found = self.methods[method]
-        own = figure == "frequent_share"
-        rows = [[getattr(each if own else each.figures, figure) for each in fold] for fold in found]
-        return np.array(rows, np.float64)
+        rows = [
+            [each if figure == "frequent_share" else each.figures for each in fold] for fold in self.methods[method]
+        ]
+        return np.array([[getattr(each, figure) for each in row] for row in rows], np.float64)
 
     def mean(self, method: str, figure: str) -> NDArray[np.float64]:
         """Return the mean of a figure over the folds, float64 of shape (n_sizes,)."""
-        mean: NDArray[np.float64] = self.values(method, figure).mean(axis=0)
-        return mean
+        return np.asarray(self.values(method, figure).mean(axis=0))
 
     def deviation(self, method: str, figure: str) -> NDArray[np.float64]:
         """Return the standard deviation of a figure over the folds, float64 of shape (n_sizes,); 0 for one fold."""
@@ -181,33 +177,23 @@ class Sweep:
     @property
     def advice(self) -> tuple[SizeAdvice, ...]:
         """What each rule advises for each method."""
-        return tuple(self._advised(method, rule.name) for rule in RULES for method in self.methods)
+        ends = self.sizes[0], self.sizes[-1]
+        pairs = [(rule.name, method) for rule in RULES for method in self.methods]
+        return tuple(SizeAdvice(*pair, size, size in ends) for pair in pairs for size in [self.advised(*pair)])
 
-    def advised(self, rule: str, method: str) -> int | None:
+    def advised(self, rule: RuleName, method: str) -> int | None:
         """Return the size that a rule advises for a method; None if the rule holds for none of the sizes."""
-        return next(each.size for each in self.advice if (each.rule, each.method) == (rule, method))
-
-    def _advised(self, method: str, rule: RuleName) -> SizeAdvice:
-        place = self._place(method, rule)
-        if place is None:
-            return SizeAdvice(rule, method, None)
-        # Of the doubled sizes the largest is no edge: beyond it, nothing is known to be better.
-        edges = {0} if rule == "doubling" else {0, len(self.sizes) - 1}
-        return SizeAdvice(rule, method, self.sizes[place], place in edges)
-
-    def _place(self, method: str, rule: RuleName) -> int | None:
+        sizes = np.array(self.sizes)
         if rule == "description":
-            return int(np.argmin(self.mean(method, "description_length")))
-        if rule == "frequency":
-            holds = np.flatnonzero(self.mean(method, "frequent_share") >= FREQUENT_SHARE)
-            return int(holds[-1]) if len(holds) else None
-        saved = self.saved_by_doubling(method)
-        known = np.flatnonzero(~np.isnan(saved))
-        little = saved[known] < LEAST_SAVING
-        if not len(known) or not little[-1]:
-            return None
-        much = np.flatnonzero(~little)
-        return int(known[much[-1] + 1 if len(much) else 0])
+            found = sizes[[np.argmin(self.mean(method, "description_length"))]]
+        elif rule == "frequency":
+            found = sizes[self.mean(method, "frequent_share") >= FREQUENT_SHARE][-1:]
+        else:
+            saved = self.saved_by_doubling(method)
+            saved = saved[~np.isnan(saved)]  # of the sizes before the others
+            much = np.flatnonzero(saved >= LEAST_SAVING)
+            found = sizes[: len(saved)][much[-1] + 1 if len(much) else 0 :]
+        return int(found[0]) if len(found) else None
 
     def saved_by_doubling(self, method: str) -> NDArray[np.float64]:
         """Return the share of tokens that a vocabulary of twice the size saves, float64 of shape (n_sizes,).
@@ -217,31 +203,32 @@ class Sweep:
         """
         sizes, tokens = np.log(self.sizes), self.mean(method, "tokens")
         doubled = np.interp(sizes + math.log(2), sizes, tokens, right=math.nan)
-        found: NDArray[np.float64] = 1 - doubled / tokens
-        return found
+        return np.asarray(1 - doubled / tokens)
+
+    def _lengths(self, rule: RuleName) -> dict[str, list[float]]:
+        """Return how long the description is in each fold, of each method at the size that a rule advises for it."""
+        sizes = {method: self.advised(rule, method) for method in self.methods}
+        return {
+            method: self.values(method, "description_length")[:, self.sizes.index(size)].tolist()
+            for method, size in sizes.items()
+            if size is not None
+        }
 
     def best(self, rule: RuleName = "description") -> tuple[str, int] | None:
         """Return the method with the shortest description at the size that a rule advises for it, and that size."""
-        sizes = {each.method: each.size for each in self.advice if each.rule == rule and each.size is not None}
-        lengths = {
-            method: self.mean(method, "description_length")[self.sizes.index(size)] for method, size in sizes.items()
-        }
-        method = min(lengths, key=lengths.__getitem__, default=None)
-        return None if method is None else (method, sizes[method])
+        lengths = self._lengths(rule)
+        method = min(lengths, key=lambda name: sum(lengths[name]), default="")
+        size = self.advised(rule, method) if method in lengths else None
+        return None if size is None else (method, size)
 
     def as_good(self, rule: RuleName = "description") -> dict[str, Difference]:
         """Return, of each other method, by how many bits its description is longer than the best one's.
 
         Each is taken at the size advised for it; nothing is returned of a single fold.
         """
-        best = self.best(rule)
+        lengths, best = self._lengths(rule), self.best(rule)
         if best is None or self.folds < 2:
             return {}
-        sizes = {each.method: each.size for each in self.advice if each.rule == rule and each.size is not None}
-        lengths = {
-            method: self.values(method, "description_length")[:, self.sizes.index(size)].tolist()
-            for method, size in sizes.items()
-        }
         return {name: difference(each, lengths[best[0]]) for name, each in lengths.items() if name != best[0]}
 
     def rows(self, method: str) -> list[list[str]]:
@@ -259,23 +246,33 @@ class Sweep:
             found.append([f"{size:,}", *cells, ", ".join(by)])
         return found
 
+    def rule_rows(self) -> list[list[str]]:
+        """Return the sizes that rules advise as a table: rows of cells, first the titles, then one for each rule."""
+        rows = [["rule", *self.methods]]
+        for rule in RULES:
+            sizes = (self.advised(rule.name, method) for method in self.methods)
+            rows.append([rule.title, *(f"{size:,}" if size else "–" for size in sizes)])
+        return rows
+
+    @property
+    def measured_on(self) -> str:
+        """The parts of the corpus that vocabularies are measured on, in words."""
+        return f"mean ± standard deviation over {self.folds} folds" if self.folds > 1 else "a tenth held out"
+
     def conclusions(self) -> list[str]:
         """Return what follows, in sentences: where rules disagree, and which method has the shortest description."""
         found = []
         for method in self.methods:
-            advice = [each for each in self.advice if each.method == method]
-            said = (
-                f"{rule.title}, {'none of these sizes' if each.size is None else f'{each.size:,} tokens'}"
-                for rule, each in zip(RULES, advice, strict=True)
+            advised = {rule.title: self.advised(rule.name, method) for rule in RULES}
+            said = "; ".join(
+                f"{title}, {f'{size:,} tokens' if size else 'none of these sizes'}" for title, size in advised.items()
             )
-            verb = "agree" if len({each.size for each in advice}) == 1 else "disagree"
-            found.append(f"The rules {verb} on {method}: {'; '.join(said)}.")
-            found += [
-                f"For {method}, {each.size:,} tokens is the {'smallest' if each.size == self.sizes[0] else 'largest'} "
-                "size measured: one beyond it may be better."
-                for each in advice
-                if each.is_at_edge
-            ]
+            verb = "agree" if len({*advised.values()}) == 1 else "disagree"
+            found.append(f"The rules {verb} on {method}: {said}.")
+            for edge, name in ((self.sizes[0], "smallest"), (self.sizes[-1], "largest")):
+                if edge in advised.values():
+                    what = f"For {method}, {edge:,} tokens is the {name} size measured"
+                    found.append(f"{what}: one beyond it may be better.")
         best = self.best()
         assert best is not None  # this rule holds for some size
         shortest = self.mean(best[0], "description_length")[self.sizes.index(best[1])]
@@ -296,10 +293,13 @@ class Sweep:
             "methods": {
                 name: {
                     "figures": {
-                        figure: {"mean": _plain(self.mean(name, figure)), "sd": _plain(self.deviation(name, figure))}
+                        figure: {"mean": self.mean(name, figure).tolist(), "sd": self.deviation(name, figure).tolist()}
                         for figure in FIGURES
                     },
-                    "folds": [[dataclasses.asdict(each) for each in fold] for fold in folds],
+                    "folds": [
+                        [{"figures": each.figures.to_dict(), "frequent_share": each.frequent_share} for each in fold]
+                        for fold in folds
+                    ],
                 }
                 for name, folds in self.methods.items()
             },
@@ -310,10 +310,6 @@ class Sweep:
         }
 
 
-def _plain(values: NDArray[np.float64]) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
-
-
 def checked_sizes(sizes: str | Iterable[int]) -> tuple[tuple[int, ...], int]:
     """Return sizes in ascending order; or the ends of a range and how many sizes it has, which is 0 for no range.
 
@@ -322,13 +318,11 @@ def checked_sizes(sizes: str | Iterable[int]) -> tuple[tuple[int, ...], int]:
     """
     number = 0
     try:
-        if isinstance(sizes, str) and ".." in sizes:
-            ends, _, wanted = sizes.partition(":")
-            found = [int(each) for each in ends.split("..")]
+        text = sizes if isinstance(sizes, str) else ",".join(map(str, sizes))
+        if ".." in text:
+            text, _, wanted = text.partition(":")
             number = int(wanted or NUMBER_OF_SIZES)
-        else:
-            given = map(int, sizes.split(",")) if isinstance(sizes, str) else map(operator.index, sizes)
-            found = [*given]
+        found = [int(each) for each in text.split(".." if number else ",")]
     except (TypeError, ValueError):
         found = []
     is_range = not number or (number > 1 and len(found) == 2 and found[0] < found[1])

@@ -11,22 +11,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, load_kernels
 from wordpiece_studio.corpus.counts import CountingStopped
-from wordpiece_studio.corpus.listing import listing
+from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, Retraining
 from wordpiece_studio.evaluation.held_out import (
     LAST_TENTH,
     NO_LINES,
     TOO_FEW_LINES,
-    DividedCorpus,
     Fold,
     TextInFiles,
     Watch,
-    divided_corpus,
 )
 from wordpiece_studio.evaluation.sizes import (
     USUAL_SIZES,
@@ -40,25 +38,25 @@ from wordpiece_studio.libraries.library_training import (
     LibraryTrainer,
     LibraryTrainingStopped,
     check_library_settings,
+    is_replayable,
+    library_retraining,
     library_settings,
     reads_text,
-    train_library,
 )
+from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import TextReading
 from wordpiece_studio.training.config import Objective, TrainingConfig
-from wordpiece_studio.training.segmentation import PreparationStopped, minimum_vocab_size
-from wordpiece_studio.training.trainer import bpe_tokenizer, train_elsewhere
+from wordpiece_studio.training.segmentation import minimum_vocab_size
+from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import Place, Report
-    from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -144,56 +142,61 @@ def sweep(
         raise StudioError("There is no method to compare", "Pass an objective or a library.")
     if folds < 1:
         raise StudioError("Invalid number of folds: {value}", "Use a whole number of at least 1.", value=folds)
-    watch, given, config = Watch(progress, should_stop), list(texts), next(iter(methods.values())).config
-    divided: list[DividedCorpus] = []
+    watch, given = Watch(progress, should_stop), list(texts)
+    files = () if given else listing(corpus).files
+    steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+    again = {name: _retraining(method, steps) for name, method in methods.items()}
     blocks = [Fold(block, folds) for block in range(folds)] if folds > 1 else [LAST_TENTH]
+    corpora = [
+        CorpusInBlocks(files, given, block, max_word_length, lambda *_: None, watch.is_stopped) for block in blocks
+    ]
     try:
-        for block in blocks:
+        for block, corpus_in_blocks in zip(blocks, corpora, strict=True):
             watch.note("Reading", block.number, block.of)
-            divided.append(divided_corpus(
-                corpus, normalizer, pre_tokenizer, texts=given, fold=block,
-                special_tokens=config.special_tokens, user_tokens=config.user_tokens, max_word_length=max_word_length,
-                should_stop=watch.is_stopped,
-            ))  # fmt: skip
+            divided = [corpus_in_blocks.divided(training) for training in again.values()]
     except StudioError as error:
         if error.what_template == TOO_FEW_LINES:
             what = "There are too few lines for {folds} folds"
             raise StudioError(what, "Use more text, or fewer folds.", folds=folds) from None
         if error.what_template == NO_LINES:
-            raise StudioError(
-                "The corpus is words with their counts, without lines", "Use the text they are from."
-            ) from None
+            what = "The corpus is words with their counts, without lines"
+            raise StudioError(what, "Use the text they are from.") from None
         raise
-    if kernels_are_cached("text") and sum(len(fold.rest) for fold in divided) * len(methods) > _FEW_WORDS:
+    if kernels_are_cached("text") and sum(len(fold.rest) for fold in divided) * folds > _FEW_WORDS:
         load_kernels("text")  # the words are tokenized many times
-    listed = None if given else listing(corpus)
-    sources = [TextInFiles("", listed, given, block) for block in blocks]
-    if any(method.trainer is not None and reads_text(method.trainer) for method in methods.values()):
+    sources = [TextInFiles("", Listing(files) if files else None, given, block) for block in blocks]
+    if any(training.is_of_lines for training in again.values()):
         for source in sources:
-            source.begin(TextReading(Pipeline(divided[0].rest.normalizer, divided[0].rest.pre_tokenizer)), watch)
-    pairs = [(name, *each) for name in methods for each in zip(divided, sources, blocks, strict=True)]
+            source.begin(TextReading(Pipeline(*steps)), watch)
+    pairs = [(name, *each) for name in methods for each in zip(corpora, sources, strict=True)]
     trained: list[VocabularySizes] = []
-    for name, fold, _, block in pairs:
+    for name, training, _ in pairs:
         watch.note(f"Training {name}", len(trained), len(pairs))
-        train = partial(train_library, listed or given, is_rest=True, fold=block)
-        trained.append(_trained(methods[name], fold.rest, train, wanted[-1], watch))
+        trained.append(_trained(name, methods[name].trainer, again[name], training, wanted[-1], watch))
     chosen = _common_sizes(wanted, number, trained)
     measured: list[list[SizeFigures | None]] = []
-    for (name, fold, source, _), each in zip(pairs, trained, strict=True):
-        measured.append([])
+    for (name, parts, source), each in zip(pairs, trained, strict=True):
+        fold, found = parts.divided(again[name]), []
         share = fold.held_out.words / (fold.held_out.words + fold.rest.total)
         for place, size in enumerate(chosen):
-            watch.note(f"Measuring {name}", (len(measured) - 1) * len(chosen) + place, len(pairs) * len(chosen))
+            watch.note(f"Measuring {name}", len(measured) * len(chosen) + place, len(pairs) * len(chosen))
             tokenizer = each.at(size)
-            found = None if tokenizer is None else size_figures(name, tokenizer, fold, source, share, watch)
-            measured[-1].append(found)
+            found.append(None if tokenizer is None else size_figures(name, tokenizer, fold, source, share, watch))
+        measured.append(found)
     by_size = [some for some in zip(*measured, strict=True) if None not in some]
     if not by_size:
         raise _unreachable(wanted)
     rows = [*zip(*by_size, strict=True)]
     by_method: Any = {name: tuple(rows[k * folds : (k + 1) * folds]) for k, name in enumerate(methods)}
-    steps = divided[0].rest.normalizer.name, divided[0].rest.pre_tokenizer.name
-    return Sweep(tuple(some[0].size for some in by_size if some[0]), by_method, steps)
+    names = steps[0].name, steps[1].name
+    return Sweep(tuple(some[0].size for some in by_size if some[0]), by_method, names)
+
+
+def _retraining(method: SweepMethod, steps: tuple[Normalizer, PreTokenizer]) -> Retraining:
+    config = dataclasses.replace(method.config, max_merges=None, max_seconds=None)
+    if method.trainer is None:
+        return Retraining(config, steps)
+    return library_retraining(method.trainer, config, steps, reads_text(method.trainer))
 
 
 def _method(name: str, config: TrainingConfig) -> SweepMethod:
@@ -226,84 +229,65 @@ def _unreachable(wanted: Sequence[int], first: int = 0) -> StudioError:
 
 
 def _trained(
-    method: SweepMethod, counts: WordCounts, train_on_lines: Callable[..., LibraryRun], most: int, watch: Watch
+    name: str, trainer: LibraryTrainer | None, again: Retraining, corpus: CorpusInBlocks, most: int, watch: Watch
 ) -> VocabularySizes:
-    config = dataclasses.replace(method.config, vocab_size=most, max_merges=None, max_seconds=None)
-    least = minimum_vocab_size(counts, config)
+    counts, config = corpus.divided(again).rest, dataclasses.replace(again.config, vocab_size=most)
+    least, steps = minimum_vocab_size(counts, config), (counts.normalizer.kept, counts.pre_tokenizer)
     if least > most:
         return VocabularySizes(least, 0, lambda _: None)  # no size is common to all
-    if method.trainer is not None:
-        return _trained_by_library(method.trainer, config, counts, train_on_lines, least, watch)
-    try:
-        history = train_elsewhere(counts, config, should_stop=watch.is_stopped).history
-    except PreparationStopped:
-        raise CountingStopped from None
-    if watch.is_stopped():
-        raise CountingStopped
-    sizes, steps = history.vocabulary_sizes(), (counts.normalizer, counts.pre_tokenizer)
-    vocabulary = history.vocabulary(len(history))
-    if not config.is_byte_pair_encoding:  # the places of the merges are not needed any more
-        return _of_vocabulary(vocabulary, least, steps)
 
-    def at(size: int) -> Encoder:
-        step = int(sizes.searchsorted(size)) + 1 if size > history.vocabulary_size(0) else 0
-        return bpe_tokenizer(history, counts, step)
-
-    return VocabularySizes(least, len(vocabulary), at)
-
-
-def _of_vocabulary(vocabulary: Vocabulary, first: int, steps: tuple[Normalizer, PreTokenizer]) -> VocabularySizes:
-    return VocabularySizes(first, len(vocabulary), lambda size: Tokenizer(vocabulary.with_size(size), *steps))
-
-
-def _trained_by_library(
-    trainer: LibraryTrainer,
-    config: TrainingConfig,
-    counts: WordCounts,
-    train_on_lines: Callable[..., LibraryRun],
-    least: int,
-    watch: Watch,
-) -> VocabularySizes:
-    most = config.vocab_size
-    assert most is not None
-
-    def train(size: int) -> LibraryRun:
+    def train(size: int) -> Any:
         try:
-            sized = dataclasses.replace(config, vocab_size=size)
-            train_on = train_on_lines if reads_text(trainer) else partial(train_library, counts)
-            return train_on(config=sized, trainer=trainer, should_stop=watch.is_stopped)
+            sized = dataclasses.replace(again, config=dataclasses.replace(config, vocab_size=size))
+            run = corpus.trained(name, sized)
         except LibraryTrainingStopped:
             raise CountingStopped from None
+        if watch.is_stopped():
+            raise CountingStopped
+        return run
 
-    def at(size: int) -> Encoder | None:
-        run = train(size)
-        return run.tokenizer() if len(run.tokens) == size else None
+    def of_vocabulary(vocabulary: Vocabulary, first: int) -> VocabularySizes:
+        return VocabularySizes(first, len(vocabulary), lambda size: Tokenizer(vocabulary.with_size(size), *steps))
 
-    is_ordered = trainer in ("tokenizers-wordpiece", "tokenizers-bpe") and not counts.pre_tokenizer.is_byte_level
+    if trainer is None:
+        history = train(most).history
+        vocabulary, sizes = history.vocabulary(len(history)), history.vocabulary_sizes()
+        if not config.is_byte_pair_encoding:  # the places of the merges are not needed any more
+            return of_vocabulary(vocabulary, least)
+
+        def with_steps(size: int) -> Encoder:
+            step = int(sizes.searchsorted(size)) + 1 if size > history.vocabulary_size(0) else 0
+            return bpe_tokenizer(history, counts, step)
+
+        return VocabularySizes(least, len(vocabulary), with_steps)
+    is_ordered = is_replayable(trainer) and not counts.pre_tokenizer.is_byte_level
     if not is_ordered or (trainer == "tokenizers-bpe" and config.continuing_subword_prefix):
-        return VocabularySizes(least, most, at)
+
+        def trained_anew(size: int) -> Encoder | None:
+            run = train(size)
+            return run.tokenizer() if len(run.tokens) == size else None
+
+        return VocabularySizes(least, most, trained_anew)
     run = train(most)
-    first = _first_of_merges(run)
-    steps = counts.normalizer.kept, counts.pre_tokenizer
+    first, tokens, merges = _first_of_merges(run), run.tokens, run.merges or ()
+    whole = run.config.vocabulary(tokens)
     if trainer == "tokenizers-wordpiece":
-        return _of_vocabulary(run.config.vocabulary(run.tokens), first, steps)
-    merges, ids = run.merges or (), {token: number for number, token in enumerate(run.tokens)}
-    made = [ids["".join(pair)] for pair in merges]
+        return of_vocabulary(whole, first)
+    made = [whole.id_of("".join(pair)) for pair in merges]
 
     def with_merges(size: int) -> Encoder:
+        ids = {token: number for number, token in enumerate(tokens[:size])}
         number = made.index(size - 1) + 1 if size > first else 0
-        vocabulary = run.config.vocabulary(run.tokens[:size])
         return BpeTokenizer(
-            {token: ids[token] for token in run.tokens[:size]}, merges[:number], *steps,
-            special_tokens=vocabulary.special_tokens, user_tokens=vocabulary.user_tokens,
-            unk_token=vocabulary.unk_token if vocabulary.unk_token in ids else None,
+            ids, merges[:number], *steps, special_tokens=whole.special_tokens, user_tokens=whole.user_tokens,
+            unk_token=whole.unk_token if whole.unk_token in ids else None,
             end_of_word_suffix=run.config.end_of_word_suffix or "",
         )  # fmt: skip
 
-    return VocabularySizes(first, len(run.tokens), with_merges)
+    return VocabularySizes(first, len(tokens), with_merges)
 
 
-def _first_of_merges(run: LibraryRun) -> int:
+def _first_of_merges(run: Any) -> int:
     """Return how many tokens of a run of `tokenizers` are special tokens and its alphabet, which come first."""
     prefix, suffix = run.config.continuing_subword_prefix, run.config.end_of_word_suffix or ""
     place = len(run.config.reserved_tokens)
