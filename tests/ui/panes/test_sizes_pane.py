@@ -78,6 +78,22 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
         pane.sweep.at(letters[1], "tokens_per_word", each)[0] for each in (found.sizes[5], middle, found.sizes[6])
     )
     assert one >= between >= other
+    assert pane.written(letters[1], "tokens_per_word", middle).startswith(f"≈ {between:.3f} ± ")
+    assert "≈" not in pane.written(letters[1], "tokens_per_word", found.sizes[6])
+
+    # The merges among the next hundred tokens that change the live text.
+    window.tokenization_pane.set_text(TEXT.splitlines()[0])
+    studio.wait(lambda: window.session.changes.is_known and len(window.session.changes.rows))
+    pane.seek(found.sizes[1])
+    studio.wait(lambda: not pane.is_stale)
+    changing = [row for row in window.session.changes.rows if row.step > model.step]
+    ends = [row for row in changing if model.history.vocabulary_size(row.step) <= pane.tokens + 100]
+    chips = [item.text for item in pane.joined.items if item.kind == "chip"]
+    assert chips[:3] == [ends[0].left, ends[0].right, ends[0].token]
+    assert len(chips) == 3 * min(len(ends), 8)
+    pane.seek(found.sizes[-1])
+    assert pane.joined.isHidden()
+    pane.seek(size)
     assert pane.written(letters[1], "tokens_per_word", found.sizes[-1] + 1) == "–"
     pane.view.plot.pointed.emit(float(np.log10(found.sizes[2])))
     assert f"at {found.sizes[2]:,} tokens" in pane.view.readout

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.sizes import FIGURES, RULES, checked_sizes
+from wordpiece_studio.evaluation.sizes import FIGURES, checked_sizes
 from wordpiece_studio.session.chart_source import Curve
 from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.ui.panes.charts.chart import Axis, Band, Chart, Dots, Drawing, Label, Line, Room, Rule, Stroke
+from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import combo_box, line_field, offer
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, push_button
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.evaluation.sizes import Sweep
+    from wordpiece_studio.session.chart_source import ChartSource
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.charts.chart import Shape
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "sizes")
 _BAND = "#38"  # how opaque it is
 _TEN_PIXELS = 10
+_MORE, _MOST_JOINED = 100, 8  # tokens, and merges that are shown
 
 
 def _titles() -> dict[str, str]:
@@ -98,48 +101,42 @@ class SizesChart(Chart):
         return Drawing(x, y, shapes, room, found)
 
     def marks(self, source: Any, drawing: Drawing, hovered: float | None) -> Sequence[Shape]:
-        found: list[Shape] = []
         low, high = drawing.y.range
         line = (high - low) * 1.4 * drawing.room.line / drawing.room.rows
+        found: list[Shape] = []
         for number, (rule, name) in enumerate(_rule_names().items()):
             size = source.sweep.advised[rule, source.sweep.method]
             if size is not None:
-                x = float(np.log10(size))
+                x, text = float(np.log10(size)), filled(_tr("{rule}: {size}"), rule=name, size=size)
                 found.append(Rule(x, Stroke("bookmark", style=Qt.PenStyle.DotLine)))
-                text = filled(_tr("{rule}: {size}"), rule=name, size=size)
                 found.append(Label(text, x, high - (number + 1.5) * line, 0.5, 0, "bookmark"))
         if hovered is not None:
             found.append(Rule(hovered, Stroke("muted", style=Qt.PenStyle.DotLine)))
         x = float(np.log10(max(source.tokens, 1)))
         if drawing.x.range[0] <= x <= drawing.x.range[1]:
-            found.append(Rule(x, Stroke("text", 2)))
-            for letter in source.found.methods:
-                mean, _ = source.sweep.at(letter, source.figure, source.tokens)
-                if mean == mean:
-                    found.append(Dots([x], [mean], "text", Stroke("surface", 1.5)))
-            text = counted(source.tokens, "↔ 1 token", "↔ {count} tokens")
-            found.append(Label(text, x, high, 0.5, 0, "text"))
+            means = [source.sweep.at(letter, source.figure, source.tokens)[0] for letter in source.found.methods]
+            known = [mean for mean in means if mean == mean]
+            found += [Rule(x, Stroke("text", 2)), Dots([x] * len(known), known, "text", Stroke("surface", 1.5))]
+            found.append(Label(counted(source.tokens, "↔ 1 token", "↔ {count} tokens"), x, high, 0.5, 0, "text"))
         return found
 
     def readout(self, source: Any, drawing: Drawing, hovered: float | None) -> str:
         size = source.tokens if hovered is None else round(10**hovered)
-        title = _titles()[source.figure]
-        said = (
+        said = " · ".join(
             f"{source.names.get(each, each)} {source.written(each, source.figure, size)}"
             for each in drawing.data.methods
         )
-        return filled(_tr("{title} at {size} tokens: {values}"), title=title, size=size, values=" · ".join(said))
+        return filled(_tr("{title} at {size} tokens: {values}"), title=_titles()[source.figure], size=size, values=said)
 
     def press(self, source: Any, drawing: Drawing, place: float) -> None:
         source.seek(round(10**place))
 
     def move(self, source: Any, drawing: Drawing, key: Qt.Key) -> bool:
-        far = drawing.room.columns if key in (Qt.Key.Key_Home, Qt.Key.Key_End) else _TEN_PIXELS
-        ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Home: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_End: 1}
+        low, high = drawing.x.range
+        few, all_ = _TEN_PIXELS * (high - low) / drawing.room.columns, high - low
+        ways = {Qt.Key.Key_Left: -few, Qt.Key.Key_Right: few, Qt.Key.Key_Home: -all_, Qt.Key.Key_End: all_}
         if key in ways:
-            low, high = drawing.x.range
-            part = ways[key] * far * (high - low) / drawing.room.columns
-            source.seek(round(10 ** min(max(np.log10(source.tokens) + part, low), high)))
+            source.seek(round(10 ** min(max(np.log10(source.tokens) + ways[key], low), high)))
         return key in ways
 
 
@@ -151,7 +148,6 @@ class SizesPane(Pane):
         self.edition = 0
         self.figure = "tokens_per_word"
         self.names: dict[str, str] = {}  # of the methods
-        self.progress_text = ""
         self.choice = combo_box(self, self.tr("Metric"))
         offer(self.choice, ((title, name) for name, title in _titles().items()), self.figure)
         self.field = line_field(self, hint=self.tr("Sizes, such as 1000..30000:24"), name=self.tr("Sizes"))
@@ -164,12 +160,14 @@ class SizesPane(Pane):
         self._room = QVBoxLayout()
         for label in (self._figures, self._advice):
             label.setContentsMargins(10, 0, 10, 0)
-        parts = head, (self._room, 1), self._figures, self._advice, foot
+        self.joined = ChipFlow(theme, self, points=-1)
+        parts = head, (self._room, 1), self._figures, self._advice, self.joined, foot
         fill(QVBoxLayout(self), *parts, margins=(4, 6, 4, 4), spacing=4)
         self.choice.activated.connect(self._choose)
         self.field.editingFinished.connect(self._take_sizes)
         self.follow(session.model.merges_appended, session.runs.changed)
         session.model.step_changed.connect(self._mark)
+        session.changes.changed.connect(self.refresh_soon)
         self.sweep.changed.connect(self._draw_anew)
         theme.changed.connect(self._restyle)
 
@@ -203,10 +201,11 @@ class SizesPane(Pane):
         return self._theme.run_color(number).name(), run_line(number)
 
     def written(self, letter: str, figure: str, size: int) -> str:
-        """Return a figure at a size, with its standard deviation; a dash beyond the sizes that were measured."""
+        """Return a figure at a size; with ≈ between sizes that were measured, and a dash beyond them."""
         mean, sd = self.sweep.at(letter, figure, size)
-        _, text = FIGURES[figure]
-        return "–" if mean != mean else f"{text(mean)} ± {text(sd)}"
+        text = FIGURES[figure][1]
+        is_measured = self.found is not None and size in self.found.sizes
+        return "–" if mean != mean else f"{'' if is_measured else '≈ '}{text(mean)} ± {text(sd)}"
 
     # -- contents
 
@@ -214,56 +213,60 @@ class SizesPane(Pane):
         if self.view is None:
             from wordpiece_studio.ui.panes.charts.plot import ChartView  # see `ChartsPane.refresh`
 
-            title = self.tr("Vocabulary sizes")
+            title, source = self.tr("Vocabulary sizes"), cast("ChartSource", self)
             chart = SizesChart(name=title, file_name="sizes", entry="description-length", tip="", title=title)
-            source: Any = self
             self.view = ChartView(chart, source, self._theme.colors, self)
             self.view.title.hide()
             self._room.addWidget(self.view)
         self.names = {run.letter: f"{run.letter} {name}" for run, name in run_names(self._session.runs.all).items()}
-        self.progress_text = self._progress()
         self.view.refresh()
         self.set_heading(self.progress_text if self.found is not None else "")
         self._say()
 
-    def _progress(self) -> str:
+    @property
+    def progress_text(self) -> str:
         task = self.sweep.task
-        if not task.is_running:
-            return ""
         what, done, total = task.progress or ("", 0, 0)
         words = {
-            "Reading": self.tr("Reading the corpus"),
-            "Training": self.tr("Training"),
-            "Measuring": self.tr("Measuring"),
+            "Reading": self.tr("Reading the corpus… {percent}%"),
+            "Training": self.tr("Training… {percent}%"),
+            "Measuring": self.tr("Measuring… {percent}%"),
         }
-        name = words.get(str(what).split(" ")[0], self.tr("Measuring"))
-        return f"{name}… {done / total:.0%}" if total else f"{name}…"
+        said = words.get(what.split(" ")[0], self.tr("Measuring…")) if task.is_running else ""
+        return said.format(percent=100 * done // max(total, 1))
 
     def _say(self) -> None:
-        """Say the figures at the size, and what the rules advise."""
+        """Say the figures at the size, what the rules advise, and what the live text would gain by more tokens."""
         found, letter, size = self.found, self.sweep.method, self.tokens
         for button in (self._export, self._keep):
             button.setEnabled(size > 0)
         self._export.setText(filled(self.tr("Export at {size}…"), size=size))
         figures = advice = ""
         if found is not None:
-            rows = (f"{title} {self.written(letter, name, size)}" for name, title in _titles().items())
-            figures = " · ".join(rows)
-            sizes = {rule: self.sweep.advised[rule.name, letter] for rule in RULES}
-            agree = len({*sizes.values()}) == 1
-            names = _rule_names()
-            none, more = self.tr("none of these sizes"), self.tr("{size} or more")
-            texts = (
-                none if each is None else filled(more if each == found.sizes[-1] else "{size}", size=each)
-                for each in sizes.values()
-            )
-            said = (f"{names[rule.name]}: {text}" for rule, text in zip(sizes, texts, strict=True))
-            first = (
-                self.tr("The rules agree.") if agree else self.tr("The rules disagree: they ask different questions.")
-            )
-            advice = f"{first} {' · '.join(said)}"
+            figures = " · ".join(f"{title} {self.written(letter, name, size)}" for name, title in _titles().items())
+            sizes = {name: self.sweep.advised[rule, letter] for rule, name in _rule_names().items()}
+            more = {None: self.tr("none of these sizes"), found.sizes[-1]: self.tr("{size} or more")}
+            said = (f"{name}: {filled(more.get(each, '{size}'), size=each)}" for name, each in sizes.items())
+            agree, differ = self.tr("The rules agree."), self.tr("The rules disagree: they ask different questions.")
+            advice = f"{agree if len({*sizes.values()}) == 1 else differ} {' · '.join(said)}"
         self._figures.show_text(figures)
         self._advice.show_text(advice)
+        self._show_joined()
+
+    def _show_joined(self) -> None:
+        """Show the merges among the next hundred tokens that change the live text."""
+        history, rows, items = self._model.history, self._session.changes.rows, []
+        if self.found is not None and history is not None and len(rows):
+            step = min(
+                int(history.vocabulary_sizes().searchsorted(self.tokens + _MORE, "right")), self._model.merge_count
+            )
+            first, last = (int(rows.steps.searchsorted(each, "right")) for each in (self._model.step, step))
+            for row in (rows[place] for place in range(first, min(last, first + _MOST_JOINED))):
+                items += [FlowItem(row.left, "chip"), FlowItem(row.right, "chip"), FlowItem("→")]
+                items += [FlowItem(row.token, "chip"), FlowItem(" ")]
+            items += [FlowItem("…")] if last > first + _MOST_JOINED else []
+        head = self.tr("What a hundred tokens more would join:")
+        self.joined.show_items([FlowItem(head), *items] if items else (), head)
 
     # -- events
 
