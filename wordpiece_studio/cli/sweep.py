@@ -83,7 +83,11 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
                 atomic_write(self.output, page.encode("utf-8", "backslashreplace"))
             lines.append(f"The page is {display_name(self.output)}.")
         if self.export is not None:
-            method, size = self._best(found)
+            best = found.best(self.rule)  # type: ignore[arg-type]  # it is checked
+            if best is None:
+                what = "The rule {name} holds for none of the sizes"
+                raise StudioError(what, "Use another rule, or other sizes.", name=self.rule)
+            method, size = best
             data["exported"] = {"output": self.export, "method": method, "size": size, "rule": self.rule}
             with contextlib.redirect_stdout(io.StringIO()):
                 TrainCommand(self._call(method, size)).run()
@@ -102,13 +106,6 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
             check_results([self.output], force=self.force)
         if self.export is not None:
             check_results([Path(self.export) / "tokenizer.json"], force=self.force)
-
-    def _best(self, found: Sweep) -> tuple[str, int]:
-        best = found.best(self.rule)  # type: ignore[arg-type]  # it is checked
-        if best is None:
-            what = "The rule {name} holds for none of the sizes"
-            raise StudioError(what, "Use another rule, or other sizes.", name=self.rule)
-        return best
 
     def _call(self, method: str, size: int) -> list[str]:
         """Return the call of ``train`` that trains so, with what was given here."""

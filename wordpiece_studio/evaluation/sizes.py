@@ -275,7 +275,7 @@ class Sweep:
                     found.append(f"{what}: one beyond it may be better.")
         best = self.best()
         assert best is not None  # this rule holds for some size
-        shortest = self.mean(best[0], "description_length")[self.sizes.index(best[1])]
+        shortest = self.mean(best[0], "description_length").min()
         found.append(f"The shortest description is that of {best[0]} at {best[1]:,} tokens: {kilobits(shortest)} kbit.")
         for name, each in self.as_good().items():
             size = self.advised("description", name)

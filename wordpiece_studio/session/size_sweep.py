@@ -63,9 +63,9 @@ class SizeSweep(QObject):
     def found(self) -> Sweep | None:
         """What is known of the current run and the others of its corpus, but nothing while its future is hidden."""
         answered, request = self.task.answered, self._request
-        is_known = answered is not None and request is not None and answered[0] is request[0]
-        is_known = is_known and not self._model.hides_future
-        return self.task.answer if is_known and self.method in self.task.answer.methods else None
+        if answered is None or request is None or answered[0] is not request[0] or self._model.hides_future:
+            return None
+        return self.task.answer if self.method in self.task.answer.methods else None
 
     @property
     def can_measure(self) -> bool:
@@ -117,8 +117,8 @@ def _is_alike(run: Run, other: Run) -> bool:
     corpus, steps = run.origin.corpus, (run.counts.normalizer, run.counts.pre_tokenizer)
     is_quick = run.library_run is None or is_replayable(run.library_run.trainer)
     is_ended = run.stop_reason is not None and run.history.has_steps
-    other_steps = other.counts.normalizer, other.counts.pre_tokenizer
-    return is_quick and is_ended and corpus == other.origin.corpus and steps == other_steps
+    theirs = other.origin.corpus, (other.counts.normalizer, other.counts.pre_tokenizer)
+    return is_quick and is_ended and (corpus, steps) == theirs
 
 
 def _method(run: Run) -> SweepMethod:

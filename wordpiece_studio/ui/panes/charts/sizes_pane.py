@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "sizes")
 _BAND = "#38"  # how opaque it is
 _TEN_PIXELS = 10
-_MORE, _MOST_JOINED = 100, 8  # tokens, and merges that are shown
+_MORE, _MOST_JOINED = 100, 5  # tokens, and merges that are shown
 
 
 def _titles() -> dict[str, str]:
@@ -161,6 +161,10 @@ class SizesPane(Pane):
         for label in (self._figures, self._advice):
             label.setContentsMargins(10, 0, 10, 0)
         self.joined = ChipFlow(theme, self, points=-1)
+        self.joined.setFixedHeight(2 * self.joined.minimumSizeHint().height())  # else the chart would be drawn anew
+        policy = self.joined.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.joined.setSizePolicy(policy)
         parts = head, (self._room, 1), self._figures, self._advice, self.joined, foot
         fill(QVBoxLayout(self), *parts, margins=(4, 6, 4, 4), spacing=4)
         self.choice.activated.connect(self._choose)
