@@ -186,10 +186,9 @@ def sweep(
     by_size = [some for some in zip(*measured, strict=True) if None not in some]
     if not by_size:
         raise _unreachable(wanted)
-    rows = [*zip(*by_size, strict=True)]
-    by_method: Any = {name: tuple(rows[k * folds : (k + 1) * folds]) for k, name in enumerate(methods)}
-    names = steps[0].name, steps[1].name
-    return Sweep(tuple(some[0].size for some in by_size if some[0]), by_method, names)
+    rows: Any = [*zip(*by_size, strict=True)]
+    by_method = {name: tuple(rows[k * folds : (k + 1) * folds]) for k, name in enumerate(methods)}
+    return Sweep(tuple(each.size for each in rows[0]), by_method, (steps[0].name, steps[1].name))
 
 
 def _retraining(method: SweepMethod, steps: tuple[Normalizer, PreTokenizer]) -> Retraining:
@@ -222,9 +221,8 @@ def _common_sizes(wanted: Sequence[int], number: int, trained: Sequence[Vocabula
 
 def _unreachable(wanted: Sequence[int], first: int = 0) -> StudioError:
     what = "No vocabulary of {smallest:,} to {largest:,} tokens can be trained on this corpus"
-    advice = "Use other sizes."
-    if first > wanted[-1]:
-        advice = "Use larger sizes: special tokens and alphabet alone are {first:,} tokens."
+    larger = "Use larger sizes: special tokens and alphabet alone are {first:,} tokens."
+    advice = larger if first > wanted[-1] else "Use other sizes."
     return StudioError(what, advice, smallest=wanted[0], largest=wanted[-1], first=first)
 
 

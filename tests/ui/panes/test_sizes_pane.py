@@ -90,7 +90,7 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     ends = [row for row in changing if model.history.vocabulary_size(row.step) <= pane.tokens + 100]
     chips = [item.text for item in pane.joined.items if item.kind == "chip"]
     assert chips[:3] == [ends[0].left, ends[0].right, ends[0].token]
-    assert len(chips) == 3 * min(len(ends), 5)
+    assert len(chips) == 3 * min(len(ends), 4)
     pane.seek(found.sizes[-1])
     assert pane.joined.isHidden()
     pane.seek(size)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "sizes")
 _BAND = "#38"  # how opaque it is
 _TEN_PIXELS = 10
-_MORE, _MOST_JOINED = 100, 5  # tokens, and merges that are shown
+_MORE, _MOST_JOINED = 100, 4  # tokens, and merges that are shown
 
 
 def _titles() -> dict[str, str]:
@@ -165,7 +165,8 @@ class SizesPane(Pane):
         policy = self.joined.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.joined.setSizePolicy(policy)
-        parts = head, (self._room, 1), self._figures, self._advice, self.joined, foot
+        joined = fill(QHBoxLayout(), self.joined, margins=(8, 0, 6, 0))
+        parts = head, (self._room, 1), self._figures, self._advice, joined, foot
         fill(QVBoxLayout(self), *parts, margins=(4, 6, 4, 4), spacing=4)
         self.choice.activated.connect(self._choose)
         self.field.editingFinished.connect(self._take_sizes)
