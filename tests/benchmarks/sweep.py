@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.sweep FILES`` compares all figures of ten sizes of each file with those of a vocabulary
 trained at that size and run by `tokenizers`; ``--time FILE`` compares the seconds of a sweep with those of `evaluate`
-in a loop; ``--frames FILE`` drags the size in a window through a run of 30,000 steps.
+in a loop; ``--frames FILE`` drags the size in a window through a run of 30,000 steps, or of all that there are.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 _FRAME_SIZES = 400
+_SAMPLE_MERGES = 100  # more than the sample has with which the window opens
 
 
 def say(text: str) -> None:
@@ -126,7 +127,7 @@ def drag(path: Path) -> None:
         wait(lambda: window.session.counting.counts is not None)
         window.session.settings.set_config(wps.TrainingConfig(max_merges=30_000))
         window.actions_.train.trigger()
-        wait(lambda: window.model.state is TrainerState.FINISHED and window.model.merge_count == 30_000)
+        wait(lambda: window.model.state is TrainerState.FINISHED and window.model.merge_count > _SAMPLE_MERGES)
         window.actions_.choice("choose_layout", "sizes").trigger()
         pane = window.sizes_pane
         wait(lambda: pane.found is not None and not pane.is_stale)
@@ -139,7 +140,8 @@ def drag(path: Path) -> None:
             waits.append((time.perf_counter() - at) * 1000)
         for name, values in (("processor", frames), ("clock", waits)):
             median, rare = np.percentile(values, [50, 99])
-            say(f"{path.name}: a frame at 30,000 steps by the {name}: p50 {median:.1f} ms, p99 {rare:.1f} ms")
+            steps = f"{window.model.merge_count:,} steps"
+            say(f"{path.name}: a frame at {steps} by the {name}: p50 {median:.1f} ms, p99 {rare:.1f} ms")
         window.leave_at_once()
         window.take_down()
 

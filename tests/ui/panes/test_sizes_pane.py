@@ -88,11 +88,14 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     studio.wait(lambda: not pane.is_stale)
     changing = [row for row in window.session.changes.rows if row.step > model.step]
     ends = [row for row in changing if model.history.vocabulary_size(row.step) <= pane.tokens + 100]
-    chips = [item.text for item in pane.joined.items if item.kind == "chip"]
-    assert chips[:3] == [ends[0].left, ends[0].right, ends[0].token]
-    assert len(chips) == 3 * min(len(ends), 4)
+
+    def chips() -> list[str]:
+        return [item.text for item in pane.joined.items if item.kind == "chip"]
+
+    studio.wait(lambda: chips()[:3] == [ends[0].left, ends[0].right, ends[0].token])
+    assert len(chips()) == 3 * min(len(ends), 4)
     pane.seek(found.sizes[-1])
-    assert pane.joined.isHidden()
+    studio.wait(pane.joined.isHidden)
     pane.seek(size)
     assert pane.written(letters[1], "tokens_per_word", found.sizes[-1] + 1) == "–"
     pane.view.plot.pointed.emit(float(np.log10(found.sizes[2])))

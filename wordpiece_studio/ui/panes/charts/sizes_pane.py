@@ -18,6 +18,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.sizes import FIGURES, checked_sizes
 from wordpiece_studio.session.chart_source import Curve
 from wordpiece_studio.session.plural import counted, filled
+from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.ui.panes.charts.chart import Axis, Band, Chart, Dots, Drawing, Label, Line, Room, Rule, Stroke
 from wordpiece_studio.ui.widgets.chips import ChipFlow, FlowItem
 from wordpiece_studio.ui.widgets.fields import combo_box, line_field, offer
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _tr = partial(QCoreApplication.translate, "sizes")
 _BAND = "#38"  # how opaque it is
 _TEN_PIXELS = 10
-_MORE, _MOST_JOINED = 100, 4  # tokens, and merges that are shown
+_MORE, _MOST_JOINED, _JOINED_EVERY_MS = 100, 4, 100  # tokens, and merges that are shown
 
 
 def _titles() -> dict[str, str]:
@@ -160,6 +161,7 @@ class SizesPane(Pane):
         self._room = QVBoxLayout()
         for label in (self._figures, self._advice):
             label.setContentsMargins(10, 0, 10, 0)
+        self._rest = single_shot(self, self._show_joined, _JOINED_EVERY_MS)
         self.joined = ChipFlow(theme, self, points=-1)
         self.joined.setFixedHeight(2 * self.joined.minimumSizeHint().height())  # else the chart would be drawn anew
         policy = self.joined.sizePolicy()
@@ -256,7 +258,8 @@ class SizesPane(Pane):
             advice = f"{agree if len({*sizes.values()}) == 1 else differ} {' · '.join(said)}"
         self._figures.show_text(figures)
         self._advice.show_text(advice)
-        self._show_joined()
+        if not self._rest.isActive():
+            self._rest.start()
 
     def _show_joined(self) -> None:
         """Show the merges among the next hundred tokens that change the live text."""
