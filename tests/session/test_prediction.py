@@ -11,6 +11,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.prediction import Prediction
 from wordpiece_studio.session.training_job import TrainerState
+from wordpiece_studio.storage.project.contents import Run
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.reference import best_pair, count_pairs, count_symbols, pair_values, score
@@ -123,7 +124,7 @@ def test_candidates_are_in_order_of_the_alphabet_until_one_is_revealed(qtbot: Qt
     prediction.reveal()
     assert names(prediction)[0] == "h ##u"
     assert prediction.sentence() == (
-        "6 pairs share 15 / (15 × 36) = 1/36: a tie. h ##u is merged, as it occurs first: in hug, word 1 of the corpus."
+        "6 pairs share 1/36: a tie. h ##u is merged, as it occurs first: in hug, word 1 of the corpus."
     )
     assert prediction.tally == ""  # the lecturer asked the room
     with qtbot.waitSignal(prediction.changed):
@@ -139,8 +140,22 @@ def test_a_tied_pair_is_right(qtbot: QtBot, prediction: Prediction) -> None:
     prediction.reveal()
     prediction.choose(("p", "##u"))  # too late
     assert prediction.chosen == ("##u", "##g")
-    assert prediction.sentence().startswith("Right. 6 pairs share")
+    assert prediction.sentence().startswith("Right: it is tied. Another of the 6 pairs that share 1/36, h ##u, is")
+    assert "| right: tied, and another is merged by the tie-breaking order; counts wrong |" in prediction.report("", "")
     assert prediction.counted_right == [True, False, True]
+    assert prediction.tally == "1 of 1 right"
+
+
+def test_what_was_answered_about_a_run_is_there_when_it_is_shown_again(qtbot: QtBot, prediction: Prediction) -> None:
+    model = prediction._model
+    begin(qtbot, prediction)
+    prediction.choose(("##u", "##g"))
+    prediction.reveal()
+    one = model.run
+    assert one is not None
+    model.open_run(Run(one.counts, one.config, one.history, origin=one.origin, number=1))
+    assert prediction.tally == ""
+    model.open_run(one, 1)
     assert prediction.tally == "1 of 1 right"
 
 
@@ -205,7 +220,7 @@ def test_an_exercise_that_is_left_alone_is_graded_by_the_training(qtbot: QtBot, 
         prediction.choose(best if step != 3 else ("nothing", "##like"))
         prediction.go_on()
         assert not prediction.is_revealed
-    assert prediction.tally == "5 of 6 right"
+    assert prediction.sentence() == "5 of 6 right. Wrong choices: merges 3."
     page = prediction.report("hug, pug, pun", "Score")
     assert "| 3 | `nothing ##like` |  | `##g" not in page
     assert page.count("| right |") == 5

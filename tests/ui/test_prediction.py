@@ -16,6 +16,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.fields import ScreenDialog
+from wordpiece_studio.ui.widgets.table import CELL_PADDING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +76,7 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     assert prediction.is_revealed
     assert (pairs(studio)[0], view.rows.records[0].mark) == ("h ##u", "merged")
     assert cells(studio, 0) == ["15", "15", "36", "1/36"]
-    assert view.sentence.text().startswith("6 pairs share 15 / (15 × 36) = 1/36: a tie. h ##u is merged")
+    assert view.sentence.text().startswith("6 pairs share 1/36: a tie. h ##u is merged")
     QTest.keyClick(window, Key.Key_Space)
     assert model.step == 2
     assert [row.word for row in view.words.records if row.is_changed] == ["hug", "hugs"]
@@ -84,6 +85,7 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     assert (prediction.is_revealed, model.step) == (True, 2)
     window.actions_.previous_merge.trigger()
     assert (model.step, model.merge_count) == (1, 1)
+    assert not [row for row in view.words.records if row.is_changed]  # it would show what is asked
     wait_for_question(studio)
     view.words_table.setFocus()
     QTest.keyClick(view.words_table, Key.Key_Space)
@@ -123,6 +125,8 @@ def test_a_student_chooses_and_counts(studio: Studio) -> None:
     begin(studio, 0)
     window, view = studio.window, studio.window.scoreboard_pane.prediction_view
     prediction = window.session.prediction
+    assert studio.window.scoreboard_pane.title == "Which pair is merged next?"
+    assert studio.window.scoreboard_pane.hints[0] == "before merge 1 · alphabetical order"
     row = pairs(studio).index("##u ##g")
     QTest.mouseClick(
         view.table.viewport(), Qt.MouseButton.LeftButton,
@@ -144,6 +148,9 @@ def test_a_student_chooses_and_counts(studio: Studio) -> None:
         "Not this one. ##u ##g has 20 / (36 × 20) = 1/36: frequent, but ##u is every"
     )
     assert cells(studio, pairs(studio).index("##u ##g"))[:3] == ["20", "35 ✗ 36", "20"]
+    column = _FIRST_COUNT + 1
+    needed = view.table.fontMetrics().horizontalAdvance("35 ✗ 36") + 2 * CELL_PADDING
+    assert view.table.columnWidth(column) >= needed
     assert prediction.tally == "0 of 1 right"
     window.actions_.type_live_text.trigger()
     field = window.focusWidget()

@@ -61,6 +61,7 @@ class Prediction(QObject):
         self.answers: dict[int, Answer] = {}  # by step, the latest
         self.limit = _FIRST  # of the candidates that are asked for
         self._of = model.run  # which the answers are about
+        self._others: list[tuple[object, dict[int, Answer]]] = []  # the answers about other runs
         self._was_on = False
         self._forget_question()
         model.step_changed.connect(self._ask)
@@ -73,7 +74,7 @@ class Prediction(QObject):
 
     def begin(self, exercise: Exercise = "") -> None:
         """Hide what comes after the step, and ask which pair is merged next."""
-        self.exercise, self.answers = exercise, {}
+        self.exercise, self.answers, self._others = exercise, {}, []
         self._model.hide_future(True)
         self._ask()
 
@@ -104,7 +105,10 @@ class Prediction(QObject):
 
     def _ask(self) -> None:
         if self._model.run is not self._of:
-            self._of, self.answers = self._model.run, {}
+            self._others.append((self._of, self.answers))
+            self._of = self._model.run
+            self.answers = next((answers for run, answers in self._others if run is self._of), {})
+            self._others = [each for each in self._others if each[1] and each[0] is not self._of]
         if not (self.is_on or self._was_on):
             return
         self._was_on = self.is_on
@@ -214,21 +218,41 @@ class Prediction(QObject):
     def sentence(self) -> str:
         """Return why the pair is merged, and first why the one that was chosen is not."""
         merge = self._model.hidden_merge
+        if merge is None and self.exercise:
+            return self._summary()
         if merge is None or not self.is_revealed:
             return self.remark
         chosen, parts = self.candidate(self.chosen), []
         if self.chosen is not None:
-            parts.append(self.tr("Right.") if self.is_right else self.tr("Not this one."))
+            tied = self.tr("Right: it is tied.") if self.chosen != pair_of(merge) else self.tr("Right.")
+            parts.append(tied if self.is_right else self.tr("Not this one."))
         if chosen is not None and not self.is_right:
             parts.append(self._why_not(chosen, merge))
         text = self.tr("{pair} has the highest: {numbers}.") if parts[1:] else self.tr("{pair} is merged: {numbers}.")
         if self._is_by_rule(merge):
             text = self.tr("{pair} was chosen for this step: {numbers}.")
         elif merge.ties > 1:
-            text = plural(merge.ties, "", "{count} pairs share {numbers}: a tie. {pair} is merged, as {rule}.")
-        rule = self._tie_rule(merge)
-        parts.append(filled(text, pair=_name(merge), numbers=self._numbers(merge, merge), count=merge.ties, rule=rule))
+            text = plural(merge.ties, "", "{count} pairs share {value}: a tie. {pair} is merged, as {rule}.")
+            if self.is_right and self.chosen != pair_of(merge):
+                text = self.tr("Another of the {count} pairs that share {value}, {pair}, is merged by the tie-breaking "
+                               "order, as {rule}.")  # fmt: skip
+        parts.append(filled(
+            text, pair=_name(merge), numbers=self._numbers(merge, merge), count=merge.ties, rule=self._tie_rule(merge),
+            value=formula_of(merge.objective, merge, merge.symbols_before).short,
+        ))  # fmt: skip
         return " ".join(parts)
+
+    def _summary(self) -> str:
+        """Return how an exercise went that is at its end."""
+        answers = [self.answers[step] for step in sorted(self.answers)]
+        wrong = ", ".join(str(each.step) for each in answers if not each.is_right)
+        counts = ", ".join(str(each.step) for each in answers if not each.are_counts_right)
+        texts = (
+            ("{tally}.", self.tally),
+            (self.tr("Wrong choices: merges {tally}."), wrong),
+            (self.tr("Wrong counts: merges {tally}."), counts),
+        )
+        return " ".join(filled(text, tally=said) for text, said in texts if said)
 
     def _tie_rule(self, merge: Merge) -> str:
         """Return why a merge comes before those tied with it, with the word that decides if it is found at once."""
@@ -278,6 +302,8 @@ class Prediction(QObject):
             counts = ", ".join("–" if count is None else str(count) for count in answer.counts)
             wrong_counts = "" if answer.are_counts_right else self.tr("counts wrong")
             result = self.tr("right") if answer.is_right else self.tr("wrong")
+            if answer.is_right and answer.chosen != answer.merged:
+                result = self.tr("right: tied, and another is merged by the tie-breaking order")
             rows.append((
                 str(answer.step), ", ".join(map(_code, chosen)), "" if answer.counts == NO_COUNTS else counts,
                 _code(answer.merged), "; ".join(filter(None, (result, wrong_counts))),

@@ -86,6 +86,7 @@ class PredictionView(QWidget):
         self._model, self._prediction = model, prediction
         self._lit = ""  # the symbol that was clicked
         self._words: list[WordRow] = []
+        self._step = 0  # of the words
         explain("predict", self)
         self.rows: RecordTableModel[CandidateRow] = RecordTableModel(
             self._columns(), self, tip=each_row(lambda row: tooltip_text(row.spoken))
@@ -127,7 +128,9 @@ class PredictionView(QWidget):
                 title, each_row(lambda row: row.count_text(place)), ink=each_row(lambda row: row.count_ink(place)),
                 edit=partial(self._count, place), entry="pair", importance=4 - place,
                 explanation=_tr("Type what you have counted; it may stay empty"),
-                width=lambda measure, _rows: max(measure.contents, measure.letter * 6),
+                width=lambda measure, rows: max(
+                    measure.contents, measure.letter * 6, measure.text(*(row.count_text(place) for row in rows)) + 14
+                ),
             )  # fmt: skip
 
         return (
@@ -214,13 +217,15 @@ class PredictionView(QWidget):
         if not (self.isVisible() and self._prediction.is_on):
             return
         self._lit = ""
-        self._read_words({row.word: row.symbols for row in self._words})
+        goes_on = self._model.step == self._step + 1  # going back marks nothing: it would show the merge asked for
+        self._read_words({row.word: row.symbols for row in self._words} if goes_on else {})
         if any(row.is_changed for row in self._words):
             self._flash.start()
         self._show_words()
 
     def _read_words(self, before: Mapping[str, Sequence[str]]) -> None:
         history, step, self._words = self._model.history, self._model.step, []
+        self._step = step
         if history is not None and history.is_whole:
             for index, word in enumerate(history.input.words[:_MOST_WORDS]):
                 symbols = tuple(history.places.tokens(index, step))

@@ -415,7 +415,7 @@ class ScoreboardPane(Pane):
 
     def _show_heading(self) -> None:
         step, count = self._step, self._model.merge_count
-        ended_empty = not count and self._model.state is TrainerState.FINISHED
+        ended_empty = not count and self._model.state is TrainerState.FINISHED and not self._prediction.is_on
         config = self._model.config
         if config is None or self._model.history is None or ended_empty:
             self.set_heading()
@@ -423,7 +423,10 @@ class ScoreboardPane(Pane):
         if self._prediction.is_on:
             before = filled(self.tr("before merge {step}"), step=step + 1)
             short = " · ".join(filter(None, (before, self._prediction.tally)))
-            whole = self.tr("{before} · alphabetical order").format(before=short)
+            order = self.tr("alphabetical order")
+            if self._prediction.has_more:
+                order = filled(self.tr("the {count} best in alphabetical order"), count=self._prediction.limit)
+            whole = f"{short} · {order}"
             first = short if self._prediction.is_revealed else whole
             self.set_heading(first, short, title=self.tr("Which pair is merged next?"))
             return
