@@ -160,6 +160,7 @@ def test_the_numbers_in_their_texts_are_those_of_the_reference() -> None:
     value = {Fraction(pairs[pair], symbols[pair[0]] * symbols[pair[1]]) for pair in tied}
     assert f"the six pairs a score of {value.pop()}" in said("ties")
     assert (len(tied), value) == (6, set())
+    assert f"Each has ##u, which occurs {symbols['##u']} times." in said("ties")
     others = [next(symbol for symbol in pair if symbol != "##u") for pair in tied]
     assert all("##u" in pair for pair in tied)
     assert [symbols[other] for other in others] == [pairs[pair] for pair in tied]  # each is always beside ##u
@@ -185,12 +186,22 @@ def test_the_numbers_in_their_texts_are_those_of_the_reference() -> None:
         frequent.update(dict.fromkeys(pairwise([*word, "</w>"]), times))
     assert [*frequent.values()].count(max(frequent.values())) == 3
     assert "Three pairs are equally frequent." in said("byte-pair-encoding")
+    values = Reference(opened("byte-pair-encoding")[1][0]).values(0)
+    assert values["##i", "##d"] == values["w", "##i"] == max(values.values()) == 1 / 3
+    assert "##i ##d has 1/3, too," in said("byte-pair-encoding")
 
 
 def test_the_runs_of_the_lesson_on_objectives_differ_as_it_says() -> None:
     _, runs = opened("objectives")
     pages = [Reference(runs[number]) for number in range(3)]
     assert pages[0].merges[1] == ("##f", "##u")
+    symbols, pairs = count_symbols(pages[0].corpora[0]), count_pairs(pages[0].corpora[0])
+    three = [("T", "##h"), ("##e", "##r"), ("a", "##b")]
+    for left, right in three:
+        counts_of_pair = f"{pairs[left, right]} / ({symbols[left]} × {symbols[right]})"
+        assert f"{left} {right} with {counts_of_pair}" in said("objectives")
+    assert {page.merges[0] for page in pages} == {*three}
+    assert f"N counts all symbols of the corpus, {sum(symbols.values())}." in said("objectives")
     lengths = [[sum(count_symbols(corpus).values()) for corpus in page.corpora] for page in pages]
     needed = [next(step for step, length in enumerate(each) if length <= 120) for each in lengths]
     assert needed[0] > 2 * needed[1]
