@@ -85,11 +85,42 @@ def test_whatever_is_typed_is_right_or_wrong(typed: str) -> None:
 def test_a_fraction_may_be_typed_in_any_form(n: int, left: int, right: int) -> None:
     score = Solution(Fraction(n, left * right), "", "")
     for typed in (f"{n}/({left} × {right})", f"{n} / ({left}*{right})", f"{score.value}", f"{float(score.value):.4f}"):
-        is_exact = (
-            "/" in typed or score.value.denominator == 1 or abs(Fraction(typed) - score.value) <= score.value / 200
-        )
-        assert is_answer(typed, score) == is_exact
+        is_whole = score.value.denominator == 1
+        is_close = "/" in typed or abs(Fraction(typed) - score.value) <= (0 if is_whole else score.value / 200)
+        assert is_answer(typed, score) or not is_close
     assert not is_answer(f"{n + 1 + n // 100}/({left} × {right})", score)
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "wrong"),
+    [
+        (Fraction(1, 36), ("0.028", "0.0278", "0,0278", ".028", "15/(15x36)", "15 / (15 X 36)"), ("0.03", "0.027", "28")),
+        (Fraction(1, 20), (".05", "0,05", "5/100"), ("0.1", "0.06", ".", "0,0,5", "1,20")),
+        (Fraction(1234), ("1,234", "1234", "1234.0"), ("1,23", "1.234", "12,34")),
+    ],
+)
+def test_a_number_is_typed_as_people_write_it(value: Fraction, right: tuple[str, ...], wrong: tuple[str, ...]) -> None:
+    assert {typed: is_answer(typed, Solution(value, "", "")) for typed in right + wrong} == {
+        **dict.fromkeys(right, True), **dict.fromkeys(wrong, False),
+    }  # fmt: skip
+
+
+def test_what_is_said_is_of_the_case_that_is_asked_about() -> None:
+    unknown = ask("tokens", "mug bug")
+    assert unknown.value == ("[UNK]", "b", "##u", "##g")
+    assert unknown.why == "“mug bug” becomes [UNK] b ##u ##g: m is no token, so its whole word is [UNK]."
+    assert ask("size", "2").why == "7 symbols of the alphabet, and 2 from the merges: 9."
+
+    def rule(name: str, about: str, step: int) -> str:
+        return rule_of(Question(kind="ask", line=1, name=name, about=about, step=step), RUN)
+
+    assert rule("symbols", "hug", 0) == "Before the first merge, each character is a symbol of its own."
+    assert rule("symbols", "hug", 1) == "Apply the merges in their order."
+    assert "special tokens" not in rule("size", "2", 2)
+    assert "the whole word is unknown" in rule("tokens", "mug", 2)
+    assert "with a space" in rule("merge", "1", 0)
+    before = solution(Question(kind="ask", line=1, name="symbols", about="hug"), RUN)
+    assert before.why == "Before the first merge, the symbols of “hug” are h ##u ##g."
 
 
 def test_a_lesson_that_trains_for_long_is_stopped(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from wordpiece_studio.session.samples import planned_project
 from wordpiece_studio.storage.lesson import Lesson, Question, read_lesson
 from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.training.engine import RULES, formula_of, fraction_text, number_text, value_text
 from wordpiece_studio.training.trainer import candidates_at
 
@@ -31,7 +32,8 @@ _tr = partial(QCoreApplication.translate, "lesson_questions")
 _MOST_NAMED = 6  # words and pairs
 _MOST_CANDIDATES = 1_000_000
 _CLOSE = Fraction(1, 200)  # of the value: a rounded number is right
-_FACTOR = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_FACTOR = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?|\.[0-9]{1,15}")
+_THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])")
 _BETWEEN = re.compile(r"[\s|,;·+]+")
 
 
@@ -68,15 +70,18 @@ def is_answer(typed: str, right: Solution) -> bool:
     """Return whether what was typed is the right answer: rounded, or as a fraction; tokens with or without prefix.
 
     >>> eighth = Solution(Fraction(1, 8), "1/8", "")
-    >>> [is_answer(each, eighth) for each in ("15 / (15 × 8)", "0.125", "0.13", "a/8", "1/0")]
-    [True, True, False, False, False]
+    >>> [is_answer(each, eighth) for each in ("15 / (15x8)", ".125", "0,13", "0.14", "0.1", "a/8", "1/0")]
+    [True, True, True, False, False, False, False]
     >>> [is_answer(each, Solution(("hu", "##gs"), "", "")) for each in ("hu ##gs", "hu|gs", "hugs")]
     [True, True, False]
     """
     if isinstance(right.value, Fraction):
-        number = _number(typed)
-        is_whole = right.value.denominator == 1
-        return number is not None and abs(number - right.value) <= (0 if is_whole else abs(right.value) * _CLOSE)
+        typed = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), typed).replace(",", ".")
+        number, digits = _number(typed), typed.strip().lstrip("0.")
+        if number is None or right.value.denominator == 1:
+            return number == right.value
+        places = len(typed.strip().partition(".")[2]) if "/" not in typed and len(digits.replace(".", "")) > 1 else 0
+        return abs(number - right.value) <= max(abs(right.value) * _CLOSE, Fraction(bool(places), 2 * 10**places))
     # A comma may stand between tokens, or be one.
     typings = [[word for word in words if word] for words in (typed.split(), _BETWEEN.split(typed))]
     bare = [right.value[0], *(token.removeprefix("##") for token in right.value[1:])] if right.value else []
@@ -86,19 +91,26 @@ def is_answer(typed: str, right: Solution) -> bool:
 def rule_of(asked: Question, run: Run) -> str:
     """Return how the answer is found, for whoever has a wrong one."""
     merges = _tr("Apply the merges in their order.")
+    if not asked.step:
+        merges = _tr("Before the first merge, each character is a symbol of its own.")
+    size = _tr("Count the alphabet, and the new token of each merge.")
+    if run.config.reserved_tokens:
+        size = _tr("Count special tokens, alphabet, and the new token of each merge.")
     return {
         "n": _tr("Count it in every word, times the count of the word."),
         "score": filled(_tr("The objective is {rule}."), rule=RULES[run.config.objective]),
-        "merge": _tr("The pair with the best merge score is merged, and of equal ones that of the tie-breaking order."),
+        "merge": _tr("The pair with the best merge score is merged, and in a tie the first by the tie-breaking order. "
+                     "Type its two symbols with a space between them."),
         "ties": _tr("Compare the merge scores before the merge, and count those that equal the best."),
         "tie_word": _tr("Read the words in the order of the corpus, and look for the pair that is merged."),
         "tokens": merges
         if run.config.is_byte_pair_encoding
-        else _tr("Take the longest token that fits, then go on with the rest of the word."),
+        else _tr("Take the longest token that fits, then go on with the rest of the word. If none fits anywhere in it, "
+                 "the whole word is unknown."),
         "symbols": merges,
         "words": _tr("Apply the normalizer first, then split as the pre-tokenizer does."),
         "characters": _tr("Count them after the normalizer, which may take one apart or remove it."),
-        "size": _tr("Count special tokens, alphabet, and the new token of each merge."),
+        "size": size,
         "size_for": _tr("Each step adds a token to the vocabulary, and joins symbols in the corpus."),
         "step": _tr("The merge history has the step that created each token."),
     }[asked.name]
@@ -106,10 +118,10 @@ def rule_of(asked: Question, run: Run) -> str:
 
 def _number(typed: str) -> Fraction | None:
     """Return the value of numbers that are multiplied, divided by others after a slash: ``15/(15 × 36)``."""
-    above, _, below = typed.replace(",", "").replace("÷", "/").partition("/")
+    above, _, below = typed.replace("÷", "/").partition("/")
     parts = []
     for product in (above, below or "1"):
-        factors = [factor.strip(" ()") for factor in re.split(r"[×*·]", product)]
+        factors = [factor.strip(" ()") for factor in re.split(r"[×xX*·]", product)]
         if not all(map(_FACTOR.fullmatch, factors)):
             return None
         parts.append(prod(map(Fraction, factors)))
@@ -187,12 +199,19 @@ def _tie_word(run: Run, about: str, _step: int) -> Solution:
 
 
 def _tokens(run: Run, about: str, step: int) -> Solution:
-    tokens = list(map(str, run.new_tokenizer(step).encode(about).tokens))
-    return _found(tokens, _tr("At step {step}, “{about}” is split into {shown}."), about=about, step=step)
+    tokens = run.new_tokenizer(step).encode(about).tokens
+    unknown = [each for each in tokens if isinstance(each, UnknownToken)]
+    why = _tr("At step {step}, “{about}” is split into {shown}.")
+    if unknown and unknown[0].reason.kind == "symbol":
+        why = _tr("“{about}” becomes {shown}: {symbol} is no token, so its whole word is {token}.")
+    symbol, token = (unknown[0].reason.symbol, unknown[0]) if unknown else ("", "")
+    return _found(list(map(str, tokens)), why, about=about, step=step, symbol=symbol, token=token)
 
 
 def _symbols(run: Run, about: str, step: int) -> Solution:
     why = _tr("At step {step}, the merges have made {shown} of “{about}”.")
+    if not step:
+        why = _tr("Before the first merge, the symbols of “{about}” are {shown}.")
     return _found(run.history.segmentation(about, step), why, about=about, step=step)
 
 
@@ -214,7 +233,9 @@ def _size(run: Run, about: str, _step: int) -> Solution:
     if step:
         _merge_at(run, about)
     size, first = run.history.vocabulary_size(step), run.history.vocabulary_size(0)
-    why = _tr("{first} special tokens and characters, and {new} from the merges: {number}.")
+    why = _tr("{first} symbols of the alphabet, and {new} from the merges: {number}.")
+    if run.config.reserved_tokens:
+        why = _tr("{first} special tokens and symbols of the alphabet, and {new} from the merges: {number}.")
     return _found(size, why, first=first, new=size - first)
 
 
