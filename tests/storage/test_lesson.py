@@ -90,6 +90,13 @@ def test_texts_are_plain_and_on_one_line() -> None:
     assert (found.title, found.text) == ("Do it", "First line. Second\\u202eline, n(a) * n(b).")
 
 
+def test_a_hint_is_said_with_a_wrong_answer_and_a_reason_with_the_right_one() -> None:
+    for task in ("choose: This\nright: That", "ask: n(h)", "check: step = 1"):
+        question = page(f"{task}\nbecause: It is.\nhint: Look.\nhint: Count.").question
+        assert question is not None
+        assert (question.because, question.hint) == ("It is.", "Look. Count.")
+
+
 @pytest.mark.parametrize(
     ("text", "selection"),
     [

@@ -109,13 +109,32 @@ def test_a_lesson_is_answered_page_by_page_and_finished(studio: Studio) -> None:
         window.actions_.lesson_back.trigger()
     assert controller.number == 0
     assert not window.actions_.lesson_back.isEnabled()
+    assert (strip.field.text(), strip.said.text()[:6]) == ("15", "Right.")  # as it was left
+    while controller.number < 6:
+        window.actions_.lesson_next.trigger()
+    window.actions_.lesson_next.trigger()  # with pages that have no answer
+    banner = window.notices.lesson
+    assert "gets its tick when page 2 is answered" in banner.text
+    assert not window.settings.values.finished_lessons
+    window.actions_.refresh_menus()
+    title = "The score and its denominator"
+    assert any(action.text() == f"{title} (page 2 of 7)" for action in window.actions_.choices("open_lesson"))
+    banner.button.click()
+    studio.wait(lambda: controller.lesson is not None)
     while controller.lesson is not None:
+        window.actions_.lesson_show.trigger()
         window.actions_.lesson_next.trigger()
     assert strip.isHidden()
     assert not any(panel.property("pointed") == "yes" for panel in window.docks.panels.values())
     assert window.settings.values.finished_lessons == ("score",)
     window.actions_.refresh_menus()
-    assert any(action.text() == "The score and its denominator ✓" for action in window.actions_.choices("open_lesson"))
+    assert any(action.text() == f"{title} ✓" for action in window.actions_.choices("open_lesson"))
+    assert banner.text == f"You finished “{title}”."
+    assert banner.button.text().startswith("Next: ")
+    banner.button.click()
+    studio.wait(lambda: controller.lesson is not None)
+    assert controller.lesson is not None
+    assert banner.button.text() == f"Next: {controller.lesson.title}"
 
 
 def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonController) -> None:
@@ -133,8 +152,14 @@ def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonCo
         window.actions_.lesson_next.trigger()
         return is_right
 
-    assert after(window.model.next_merge)
-    assert after(lambda: window.tokenization_pane.edit.setPlainText("pugs"))
+    assert not check()
+    assert strip.said.text() == "Not done yet. The current step is 0; go to step 1."
+    window.model.next_merge()
+    assert strip.said.text() == "Right."  # what is done is seen at once
+    window.actions_.lesson_next.trigger()
+    live = window.tokenization_pane.edit
+    assert window.focusWidget() is live
+    assert after(lambda: QTest.keyClicks(live, "pugs"))
     assert (window.model.step, window.session.live_text) == (1, "pugs")
     assert after(lambda: window.model.set_selection(Selection("token", text="hu")))
     assert after(window.actions_.next_run.trigger)
@@ -150,10 +175,53 @@ def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonCo
     window.actions_.lesson_show.trigger()
     assert check()
     window.actions_.lesson_next.trigger()
-    assert not check()
-    studio.wait(lambda: bool(window.session.prediction.candidates))
+
+
+def test_a_prediction_is_of_its_page_and_is_asked_for_again_when_it_was_wrong(
+    studio: Studio, doing: LessonController
+) -> None:
+    window, said, prediction = studio.window, studio.window.lesson_strip.said, studio.window.session.prediction
+    for _ in range(6):
+        window.actions_.lesson_next.trigger()
+
+    def check(wanted: str) -> None:
+        window.actions_.lesson_check.trigger()
+        assert said.text() == wanted
+        assert said.property("role") == ("success" if wanted == "Right." else "error")
+
+    def wait_for_candidates() -> list[tuple[str, str]]:
+        studio.wait(lambda: bool(prediction.candidates))
+        return [(each.left, each.right) for each in prediction.candidates]
+
+    merge = window.model.hidden_merge
+    assert merge is not None
+    wait_for_candidates()
+    wrong = next((each.left, each.right) for each in prediction.candidates if each.value != merge.value)
+    check("Not done yet. Choose a pair among the candidates, then press Space.")
+    prediction.choose(wrong)
+    check("Not done yet. Press Space to see whether the pair is right.")
+    prediction.go_on()
+    window.actions_.lesson_check.trigger()
+    assert said.text().count("Not this one.") == 1
+    assert said.text().endswith("Choose again, then press Space.")
+    assert not prediction.is_revealed
+    wait_for_candidates()
+    prediction.choose(wrong)
+    prediction.go_on()
+    prediction.go_on()  # merges the right one
+    assert window.model.step == 1
+    prediction.choose(wait_for_candidates()[0])
+    prediction.go_on()
+    check("Not this one. Choose again, then press Space.")
+    assert window.model.step == 0
+    wait_for_candidates()
+    prediction.choose(wrong)
+    prediction.go_on()
     window.actions_.lesson_show.trigger()
-    assert check()
+    assert said.text().startswith(f"Right. {merge.left} {merge.right}")
+    assert (prediction.chosen, prediction.is_right) == ((merge.left, merge.right), True)
+    prediction.go_on()
+    check("Right.")  # at the next step, too
 
 
 def test_a_token_is_selected_by_a_click_and_its_question_goes_with_the_lesson(studio: Studio) -> None:
@@ -316,10 +384,32 @@ def test_closing_the_window_during_a_lesson_asks_about_what_was_open_before(stud
     studio.set_text("my own words, in no file")
     begin(studio)
     window.close()
-    assert window.lesson_controller.lesson is None
-    assert window.session.document.text == "my own words, in no file"
     assert window.isVisible()
+    assert "score" not in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Cancel)
+    assert window.lesson_controller.lesson is not None  # as it was
+    window.actions_.lesson_leave.trigger()
+    assert window.session.document.text == "my own words, in no file"
+
+
+def test_what_a_lesson_types_and_searches_for_goes_with_it(studio: Studio) -> None:
+    window, live, search = studio.window, studio.window.tokenization_pane.edit, studio.window.vocabulary_pane.controls
+    search.search("g")
+    live.selectAll()
+    QTest.keyClicks(live, "my own")
+    begin(studio)
+    assert not search.filter.text
+    search.search("hug")
+    window.actions_.lesson_next.trigger()
+    assert not search.filter.text
+    window.actions_.lesson_leave.trigger()
+    assert (search.filter.text, live.text) == ("g", "my own")
+    live.undo()
+    assert live.text == "my own"
+    QTest.keyClicks(live, " hats")
+    live.undo()
+    assert "hats" not in live.text
+    assert "own" in live.text  # what is typed is undone alone
 
 
 def test_lessons_are_found_by_the_palette_and_explained(studio: Studio) -> None:

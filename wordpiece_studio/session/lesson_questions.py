@@ -99,14 +99,18 @@ def rule_of(asked: Question, run: Run) -> str:
     return {
         "n": _tr("Count it in every word, times the count of the word."),
         "score": filled(_tr("The objective is {rule}."), rule=RULES[run.config.objective]),
-        "merge": _tr("The pair with the best merge score is merged, and in a tie the first by the tie-breaking order. "
-                     "Type its two symbols with a space between them."),
+        "merge": _tr(
+            "The pair with the best merge score is merged, and in a tie the first by the tie-breaking order. "
+            "Type its two symbols with a space between them."
+        ),
         "ties": _tr("Compare the merge scores before the merge, and count those that equal the best."),
         "tie_word": _tr("Read the words in the order of the corpus, and look for the pair that is merged."),
         "tokens": merges
         if run.config.is_byte_pair_encoding
-        else _tr("Take the longest token that fits, then go on with the rest of the word. If none fits anywhere in it, "
-                 "the whole word is unknown."),
+        else _tr(
+            "Take the longest token that fits, then go on with the rest of the word. If none fits anywhere in it, "
+            "the whole word is unknown."
+        ),
         "symbols": merges,
         "words": _tr("Apply the normalizer first, then split as the pre-tokenizer does."),
         "characters": _tr("Count them after the normalizer, which may take one apart or remove it."),

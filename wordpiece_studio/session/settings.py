@@ -65,6 +65,7 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     layout: Literal["teach", "engineer", "demo", "compare", "sizes"] = "teach"
     layouts: dict[Literal["teach", "engineer", "demo", "compare", "sizes"], SavedLayout] = {}
     lessons: dict[_Name, _Count] = {}  # the page at which each was left, from 0
+    answered_pages: dict[_Name, tuple[_Count, ...]] = {}  # of each: right, or shown
     finished_lessons: _Names = ()
     recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()
 

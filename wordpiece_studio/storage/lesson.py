@@ -49,7 +49,7 @@ FUNCTIONS = {
 _ABOUT = {"symbols": r"\S+( \S+)?", "pair": r"\S+ \S+", "step": "[0-9]{1,9}", "number": "[0-9]{1,9}", "text": ".+"}
 SWITCHES = tuple(each.name for each in msgspec.structs.fields(View) if each.type is bool)
 _SEEN = ("step", "live_text", "selection", "current", *SWITCHES)  # of a view
-_TASKS = ("check", "ask", "choose", "right", "because")
+_TASKS = ("check", "ask", "choose", "right", "because", "hint")
 _SETTINGS = get_type_hints(TrainingConfig)
 _STEPS = {"normalizer": "bert-cased", "pre_tokenizer": "bert"}
 _WORDS: dict[str, Any] = {"yes": True, "no": False, "last": LAST_STEP}
@@ -91,6 +91,7 @@ class Question:
     choices: tuple[str, ...] = ()
     right: str = ""
     because: str = ""  # said with the answer, in the teacher's words
+    hint: str = ""  # said with a wrong one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,8 +329,8 @@ class _Reader:
         return names.index(self._one_of(number, name, names))
 
     def _question(self, lines: list[tuple[int, str, str]], view: View) -> Question | None:
-        because = " ".join(_plain(value) for _, key, value in lines if key == "because")
-        tasks = [each for each in lines if each[1] != "because"]
+        because, hint = (" ".join(_plain(value) for _, key, value in lines if key == of) for of in ("because", "hint"))
+        tasks = [each for each in lines if each[1] not in ("because", "hint")]
         if not tasks:
             return None
         number, key, value = tasks[0]
@@ -340,11 +341,11 @@ class _Reader:
             if not is_whole or not 2 <= len(choices) <= MOST_CHOICES:
                 what = "a choice has up to {most} lines “choose: …” and “right: …”, one of these, all different"
                 raise self.wrong(number, what, most=MOST_CHOICES)
-            return Question(kind="choose", line=number, choices=choices, right=right[0], because=because)
+            return Question(kind="choose", line=number, choices=choices, right=right[0], because=because, hint=hint)
         if len(tasks) > 1:
             raise self.wrong(tasks[1][0], "a page has one question", "Make two pages of it.")
         made = self._asked(number, value, view) if key == "ask" else self._checked(number, value)
-        return replace(made, because=because)
+        return replace(made, because=because, hint=hint)
 
     def _asked(self, number: int, value: str, view: View) -> Question:
         found = _ASKED.fullmatch(value)

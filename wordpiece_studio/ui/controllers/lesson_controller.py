@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.errors import StudioError
@@ -17,7 +17,7 @@ from wordpiece_studio.ui.widgets.plain import menu_text, set_look
 from wordpiece_studio.ui.workspace import Controller, Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from wordpiece_studio.storage.project.contents import Project, Run
@@ -38,10 +38,17 @@ class LessonController(Controller):
         self.lesson: Lesson | None = None
         self.number = 0  # of the page, from 0
         self._arranged: Any = None  # how the panes were arranged before
+        self._searched = ""  # in the vocabulary before
+        self._path: Path | None = None
+        self._said: dict[
+            int, tuple[str, bool, tuple[str, ...]]
+        ] = {}  # the answer of each page, and what was said of it
         self.opening = Task(
             open_lesson, "The lesson cannot be opened", self, on_answer=self._begin, on_error=self._messages.show_error
         )
         window.project.brought_back.connect(self._on_project_brought_back)
+        for changed in (self._model.step_changed, self._model.selection_changed, self._session.live_text_changed):
+            changed.connect(self._check_again)
         self._actions.bind(self)
 
     # -- which lesson
@@ -51,7 +58,9 @@ class LessonController(Controller):
         lessons = {path: _known(path) for path in lesson_paths(values.language)}
         for path, lesson in sorted(lessons.items(), key=lambda each: (each[1].order, each[1].title)):
             tick = " ✓" if lesson.name in values.finished_lessons else ""
-            yield MenuChoice(path, menu_text(lesson.title) + tick)
+            at, count = values.lessons.get(lesson.name, 0), len(lesson.pages)
+            left = filled(self.tr(" (page {number} of {count})"), number=at + 1, count=count) if 0 < at < count else ""
+            yield MenuChoice(path, menu_text(lesson.title) + tick + left)
 
     @command(choices=_lessons)
     def open_lesson(self, path: Path) -> None:
@@ -75,11 +84,12 @@ class LessonController(Controller):
 
     def _begin(self, found: tuple[Lesson, Project]) -> None:
         lesson, project = found
-        self.opening.forget()
+        (self._path,) = self.opening.forget()
         self._window.player.stop()
         self._window.notices.lesson.clear()
         if self.lesson is None:
-            self._arranged = self._view.arrangement()
+            self._arranged, self._searched = self._view.arrangement(), self._window.vocabulary_pane.controls.filter.text
+        self._said = {}
         self.lesson, self.number = lesson, self._place_left(lesson)  # before commands ask whether they are possible
         self._window.project.put_aside(project)
         self._window.tokenization_pane.ask_nothing()
@@ -104,9 +114,16 @@ class LessonController(Controller):
         assert lesson is not None
         if self._settings.values.layout != page.layout:
             self._view.choose_layout(page.layout)
+        self._window.vocabulary_pane.controls.search("")
         self._show_view(page.view)
         self._strip.show_page(lesson, number)
+        if number in self._said:
+            self._strip.set_answer(self._said[number][0])
+            self._strip.say(*self._said[number][2], is_right=self._said[number][1])
         self._point_at(page.pane)
+        if page.question is not None and page.question.name == "live_text":
+            self._window.tokenization_pane.edit.setFocus()
+            self._window.tokenization_pane.edit.selectAll()
         self._window.remember(lessons={**self._settings.values.lessons, lesson.name: number})
         self._actions.refresh()
 
@@ -149,9 +166,28 @@ class LessonController(Controller):
         if self.number < len(lesson.pages) - 1:
             self._show(self.number + 1)
             return
-        finished = dict.fromkeys((*values.finished_lessons, lesson.name))
-        self._window.remember(finished_lessons=tuple(finished), lessons={**values.lessons, lesson.name: 0})
+        answered = values.answered_pages.get(lesson.name, ())
+        missing = [at for at, page in enumerate(lesson.pages) if page.question is not None and at not in answered]
+        self._window.remember(lessons={**values.lessons, lesson.name: missing[0] if missing else 0})
+        if not missing:
+            finished = dict.fromkeys((*values.finished_lessons, lesson.name))
+            self._window.remember(finished_lessons=tuple(finished))
         self.lesson_leave()
+        self._offer_next(lesson, missing)
+
+    def _offer_next(self, lesson: Lesson, missing: Sequence[int]) -> None:
+        """Say in one line that a lesson is finished, and offer the next one, or the page that has no answer yet."""
+        paths = [choice.value for choice in self._lessons()]
+        place = paths.index(self._path) + 1 if self._path in paths else len(paths)
+        path = self._path if missing else next(iter(paths[place:]), None)
+        said, action = self.tr("You finished “{title}”."), ""
+        if missing:
+            said, action = self.tr("“{title}” gets its tick when page {number} is answered."), self.tr("Go to the page")
+        elif path is not None:
+            action = filled(self.tr("Next: {title}"), title=_known(path).title)
+        said = filled(said, title=lesson.title, number=missing[0] + 1 if missing else 0)
+        act = None if path is None else partial(self.open_lesson, path)
+        self._window.notices.lesson.show_message(said, action=action, act=act, needs_answer=False)
 
     @command(tr("&Leave lesson"), tr("Close the lesson and show again what was open before"), when=_has_lesson)
     def lesson_leave(self) -> None:
@@ -160,6 +196,7 @@ class LessonController(Controller):
     def _on_project_brought_back(self) -> None:
         self.lesson = None
         self._window.tokenization_pane.ask_nothing()
+        self._window.vocabulary_pane.controls.search(self._searched)
         self._strip.hide()
         self._point_at("")
         self._view.arrange(*self._arranged)
@@ -183,8 +220,25 @@ class LessonController(Controller):
             is_right, said = self._verdict(asked, self._strip.answer)
         except StudioError as error:  # of a run that the student trained
             is_right, said = False, str(error)
-        parts = (self.tr("Right."), said, asked.because) if is_right else (said,)
-        self._strip.say(*parts, is_right=is_right)
+        parts = (self.tr("Right."), said, asked.because) if is_right else (said, asked.hint)
+        self._say(*parts, is_right=is_right)
+
+    def _say(self, *said: str, is_right: bool) -> None:
+        """Say what is right or not, and note it: a lesson is finished when all pages were right, or shown."""
+        lesson, answered = self.lesson, self._settings.values.answered_pages
+        assert lesson is not None
+        self._said[self.number] = self._strip.answer, is_right, said
+        if is_right:
+            pages = {*answered.get(lesson.name, ()), self.number}
+            self._window.remember(answered_pages={**answered, lesson.name: tuple(sorted(pages))})
+        self._strip.say(*said, is_right=is_right)
+
+    def _check_again(self) -> None:
+        """Let what is said about something to be done be true: it may have been done since."""
+        if self.lesson is not None and self.page.question is not None and self.page.question.kind == "view":
+            _, is_right, _ = self._said.get(self.number, ("", True, ()))
+            if not is_right:
+                self.lesson_check()
 
     def _verdict(self, asked: Question, answer: str) -> tuple[bool, str]:
         """Return whether something is right or done, and why or why not."""
@@ -193,6 +247,8 @@ class LessonController(Controller):
         if asked.kind == "choose":
             is_right = answer == asked.right
             return is_right, "" if is_right else self.tr("Not this one. Choose again.")
+        if asked.kind == "predict":
+            return self._prediction_verdict()
         if asked.kind == "ask":
             run, right = self._solution(asked)
             if is_answer(answer, right):
@@ -201,11 +257,26 @@ class LessonController(Controller):
         is_done, present = self._done(asked)
         return is_done, "" if is_done else filled(self.tr("Not done yet. {present}"), present=present).strip()
 
+    def _prediction_verdict(self) -> tuple[bool, str]:
+        """Return whether the pair of the page was predicted; after a wrong one, or none, it is asked for again."""
+        prediction, step = self._session.prediction, self.page.view.step + 1
+        answer, is_here = prediction.answers.get(step), prediction.step == step
+        if answer is not None and answer.is_right:
+            return True, ""
+        if is_here and not prediction.is_revealed:
+            choose = self.tr("Choose a pair among the candidates, then press Space.")
+            press = self.tr("Press Space to see whether the pair is right.")
+            return False, filled(self.tr("Not done yet. {present}"), present=press if prediction.chosen else choose)
+        said = prediction.sentence() if is_here else ""
+        self._predict_again()
+        return False, f"{said or self.tr('Not this one.')} {self.tr('Choose again, then press Space.')}"
+
+    def _predict_again(self) -> None:
+        self._show_view(self.page.view)
+        self._session.prediction.begin()
+
     def _done(self, asked: Question) -> tuple[bool, str]:
         """Return whether something was done, and what is the case instead."""
-        if asked.kind == "predict":
-            prediction = self._session.prediction
-            return prediction.is_revealed and prediction.is_right, prediction.sentence()
         if asked.kind == "trained":
             wanted, config = getattr(TrainingConfig(**asked.settings), asked.name), self._model.config
             present = None if config is None else getattr(config, asked.name)
@@ -224,14 +295,14 @@ class LessonController(Controller):
 
     @command(tr("&Show me"), tr("Let it be done or answered for you, with the reason"), when=_has_question)
     def lesson_show(self) -> None:
-        asked, said, prediction = self.page.question, "", self._session.prediction
+        asked, said, is_right = self.page.question, "", True
         assert asked is not None
         if asked.kind in ("ask", "choose"):
             try:
                 answer, said = (asked.right, asked.right) if asked.choices else self._solution(asked)[1][1:]
                 self._strip.set_answer(answer)
             except StudioError as error:
-                said = str(error)
+                said, is_right = str(error), False
         elif asked.kind == "view":
             self._show_view(self.page.solved)
             said = self.tr("Done for you.")
@@ -239,8 +310,10 @@ class LessonController(Controller):
             self._session.settings.choose(**asked.settings)
             self._actions.train.trigger()
             said = self.tr("A run with this setting is trained.")
-        elif (merge := self._model.hidden_merge) is not None:
-            prediction.choose((merge.left, merge.right))
-            prediction.reveal()
-            said = prediction.sentence()
-        self._strip.say(said, asked.because)
+        else:
+            self._predict_again()
+            if (merge := self._model.hidden_merge) is not None:
+                self._session.prediction.choose((merge.left, merge.right))
+                self._session.prediction.reveal()
+                said = self._session.prediction.sentence()
+        self._say(said, asked.because, is_right=is_right)

@@ -146,12 +146,12 @@ class ProjectController(Controller):
         if self.box is not None:
             self.box.raise_()
             return True
-        self._state.bring_back()
         if self.saving.is_running:
             if self._window.close not in self._waiting:
                 self._waiting.append(self._window.close)
             return True
         if not unsaved_work(self._session, self._state).is_any:
+            self._state.bring_back()  # the window's layout, too, which is remembered
             return False
         self.when_safe(self.agreed.emit)
         return True
@@ -160,17 +160,23 @@ class ProjectController(Controller):
         """Call `then` at once if it loses no unsaved work, else when the user has saved that or given it up."""
         if self.box is not None:
             return
-        self._state.bring_back()
         unsaved = unsaved_work(self._session, self._state, keeps_run=keeps_run)
         if unsaved.is_any:
             self._ask(unsaved, then, keeps_run)
         else:
-            then()
+            self._after_lesson(then)
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], keeps_run: bool) -> None:
-        self.box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
+        aside, after = self._state.aside, self._after_lesson
+        name = self._session.corpus_name if aside is None else aside.project.corpus.name
+        self.box = unsaved_work_box(self._window, unsaved, name, self._state.path)
         self.box.finished.connect(lambda: setattr(self, "box", None))
-        ask(self.box, {_DISCARD: then, _SAVE: partial(self.save_project, partial(self._check_again, then, keeps_run))})
+        save = partial(self.save_project, partial(self._check_again, then, keeps_run))
+        ask(self.box, {_DISCARD: partial(after, then), _SAVE: partial(after, save)})  # else a lesson stays open
+
+    def _after_lesson(self, then: Callable[[], None]) -> None:
+        self._state.bring_back()
+        then()
 
     def _check_again(self, then: Callable[[], None], keeps_run: bool) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""

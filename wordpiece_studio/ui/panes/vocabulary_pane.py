@@ -82,6 +82,9 @@ class VocabularyControls(QWidget):
     def focus_search(self) -> None:
         ask_in(self._field)
 
+    def search(self, text: str) -> None:
+        self._field.setText(text)
+
     def show_all(self) -> None:
         self._kinds.setCurrentIndex(0)
         self._field.clear()

@@ -152,6 +152,7 @@ class TokenizationPane(Pane):
     def set_text(self, text: str) -> None:
         if text != self.edit.text:  # else the caret and the undo steps of what is being typed would suffer
             self.edit.set_text(text)
+            self.edit.document().clearUndoRedoStacks()  # Undo concerns what is typed, not what a lesson shows
 
     def offer_text(self, text: str) -> None:
         self._field.offer_text(text)
