@@ -124,7 +124,7 @@ def test_candidates_are_in_order_of_the_alphabet_until_one_is_revealed(qtbot: Qt
     prediction.reveal()
     assert names(prediction)[0] == "h ##u"
     assert prediction.sentence() == (
-        "6 pairs share 1/36: a tie. h ##u is merged, as it occurs first: in hug, word 1 of the corpus."
+        "6 pairs share 1/36: a tie. h ##u is merged, as it occurs first: in hug, the first word."
     )
     assert prediction.tally == ""  # the lecturer asked the room
     with qtbot.waitSignal(prediction.changed):

@@ -148,6 +148,8 @@ def test_boxes_icons_and_arrows_grow_with_the_text(qtbot: QtBot, styled: Theme) 
     before = sizes()
     styled.set_scale(2.0)
     qtbot.waitUntil(lambda: all(1.7 * old < new < 2.3 * old for old, new in zip(before, sizes(), strict=True)))
+    styled.set_scale(1.0)
+    qtbot.waitUntil(lambda: sizes() == before)
 
 
 def shown(window: QWidget) -> tuple[list[str], list[QSize]]:

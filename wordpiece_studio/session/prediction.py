@@ -262,8 +262,9 @@ class Prediction(QObject):
         if not history.is_whole or len(history.input.cells) > _MOST_CELLS:
             return self.tr("it occurs first in the corpus")
         word = history.words_with_pair(merge.left, merge.right, self._step, 1, in_text_order=True)[0][0]
-        return filled(self.tr("it occurs first: in {word}, word {number} of the corpus"), word=printable(word),
-                      number=history.places.index_of(word) + 1)  # fmt: skip
+        number = history.places.index_of(word) + 1
+        text = self.tr("it occurs first: in {word}, distinct word {number}") if number > 1 else ""
+        return filled(text or self.tr("it occurs first: in {word}, the first word"), word=printable(word), number=number)
 
     def _numbers(self, pair: Merge | Candidate, merge: Merge) -> str:
         """Return the merge score as it is worked out, shortly: ``20 / (36 × 20) = 1/36``."""

@@ -83,7 +83,8 @@ class MainWindow(Workspace):
             self.tokenization_pane, self.corpus_pane.words_tab,
         ):  # fmt: skip
             for part in (*pane.findChildren(TableView), *pane.findChildren(ChipArea)):
-                self.actions_.give_menu(part, *about_selection)
+                if not self.scoreboard_pane.prediction_view.isAncestorOf(part):  # whose rows are answers
+                    self.actions_.give_menu(part, *about_selection)
         self.actions_.give_menu(self.timeline_pane.plot, "keep_step compare_step", "show_step_row bookmarks")
         for menu in self.findChildren(QMenu):  # which get no keys of the window
             QShortcut(self.actions_.explain.shortcut(), menu, self.actions_.explain.trigger)
@@ -140,7 +141,8 @@ class MainWindow(Workspace):
                 ["predict:", Menu(tr("Pred&iction"), ["predict predict_split reveal",
                                                      Menu(tr("Predict as an &exercise"), "choose_exercise"),
                                                      "save_predictions"])],
-                "search-history: show_step_row read-code: next_phase previous_phase copy_program",
+                ["search-history: show_step_row read-code:",
+                 Menu(tr("Code and &phases"), "next_phase previous_phase copy_program")],
             ),
             Menu(
                 tr("&View"),

@@ -45,6 +45,7 @@ def test_the_code_goes_with_the_step_and_its_phases(studio: Studio) -> None:
         studio.wait(lambda: not pane.is_stale)
         assert (model.step, shown_values(pane)) == (2, list(values_of(model.history[1])[: phase + 1]))
         assert lit_line(pane) == code.lines[phase]
+        assert pane.hints[0] == f"{phase + 1} of 5: {pane.hints[1]}"
         assert pane.view.viewport().rect().contains(pane.view.cursorRect())
     model.seek(5)
     studio.wait(lambda: not pane.is_stale)

@@ -521,6 +521,8 @@ def test_the_token_table_has_all_tokens(bench: Bench, pane: TokenizationPane, qt
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == tokens
     headings = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(5)]
     assert headings == ["Token", "ID", "Characters", "Created", "Word"]
+    heading = pane._table.horizontalHeader()
+    assert all(heading.sectionSize(column) >= heading.sectionSizeHint(column) for column in range(4))
     spoken = model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "Token Th · ID 53 · characters 0–2 · created at step 9 · in the word This"
 

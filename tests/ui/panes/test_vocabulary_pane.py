@@ -58,6 +58,8 @@ def test_the_line_of_numbers(looking: Looking) -> None:
         panel.resize(width, pane.height())
         looking.settle()
         hints.append(panel.title_bar._hint_label.text())
+    assert hints[-1] == ""
+    assert not [hint for hint in hints if hint.endswith("…")]
     assert hints.index("40 in use (±0)") < hints.index("55 tokens")  # what nothing else says goes last but one
 
 

@@ -81,9 +81,7 @@ class CodePane(Pane):
             self.set_heading(self.tr("Before the first merge"), "")
             return
         name, number = names[self.phase], self.phase + 1
-        long = self.tr("Merge {step} · {number} of {all}: {name}")
-        hints = (filled(each, step=self._model.step, number=number, all=PHASES, name=name) for each in (long, "{name}"))
-        self.set_heading(*hints, "")
+        self.set_heading(filled(self.tr("{number} of {all}: {name}"), number=number, all=PHASES, name=name), name, "")
 
     def _light(self, places: list[tuple[int, int]]) -> None:
         """Light the line of the last value, and scroll to it; those before it have only their values colored."""

@@ -277,7 +277,7 @@ class VocabularyPane(Pane):
             return whole, tokens
         short = " · ".join((tokens, *(parts[3:] or parts[-1:])))
         in_use_alone = parts[3:4] if step < len(in_use) else ()  # the box of kinds has the other numbers, too
-        return whole, " · ".join(parts[1:]), short, *in_use_alone, " · ".join((tokens, parts[-1])), tokens
+        return whole, " · ".join(parts[1:]), short, *in_use_alone, " · ".join((tokens, parts[-1])), tokens, ""
 
     def _show_emptiness(self) -> None:
         text = ""

@@ -358,7 +358,7 @@ class Theme(QObject, Colors):
         for each in (root, *panels):
             if each not in hidden:
                 each.setFont(QGuiApplication.font())
-        for part in parts:
+        for part in (root, *(each for each in parts if not each.isWindow())):  # a menu only once it has its font
             has_signs, is_bold = isinstance(part, _WITH_SIGNS), part.property("role") in _BOLD_ROLES
             if not (has_signs or is_bold) or any(panel.isAncestorOf(part) for panel in hidden):
                 continue

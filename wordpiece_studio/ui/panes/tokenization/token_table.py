@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _tr = partial(QCoreApplication.translate, "ChangesView")
 _NOTHING = "–"
+_AROUND = 16  # pixels beside a title
 
 
 class PieceTexts(QObject):
@@ -139,7 +140,7 @@ def _tokens_of(lines: LiveText) -> Iterator[Token]:
 
 
 def _letters(count: int) -> Callable[[Measure, object], int]:
-    return lambda measure, _tokens: measure.text("n") * count
+    return lambda measure, _tokens: max(measure.text("n") * count, measure.title + _AROUND)
 
 
 STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
