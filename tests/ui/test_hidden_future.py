@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,11 +44,19 @@ def predict(studio: Studio, run: Run, step: int, live: str) -> None:
     """Show a run to its end, beside an equal one, with marks that name the next merge; then hide what comes next."""
     session, token = studio.window.session, run.history[step].token
     session.prediction.end()
+    merge = run.history[step]
+    rules = replace(run.config, chosen_merges=((step + 1, merge.left, merge.right),))
+    session.settings.set_config(rules)
+    run.config = rules
     run.number, run.is_compared = 0, True
     other = Run(run.counts, run.config, run.history, origin=run.origin, number=1, color=1, is_compared=True)
     session.runs.take([run, other], run, step)
     session.marks.bookmarks.set_notes(
-        [Bookmark(step + 1, "later", token, owner=0), Bookmark(step + 1, "compared", token, run=0, owner=0)]
+        [
+            Bookmark(step, f"next: {token}", run.history[step - 1].token if step else "", owner=0),
+            Bookmark(step + 1, "later", token, owner=0),
+            Bookmark(step + 1, "compared", token, run=0, owner=0),
+        ]
     )
     size = run.history.vocabulary_size(step)
     session.marks.breakpoints.set_marks([Breakpoint("tie", number=2), Breakpoint("size", number=size + 1)])

@@ -16,7 +16,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.widgets.chips import FlowItem
 from wordpiece_studio.ui.widgets.fields import ScreenDialog
-from wordpiece_studio.ui.widgets.table import CELL_PADDING
+from wordpiece_studio.ui.widgets.table import CELL_PADDING, TableView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,6 +189,40 @@ def test_a_view_has_prediction_and_the_run_stays_whole(studio: Studio) -> None:
     model.seek(3)
     session.show_view(view)
     assert (model.step, model.merge_count, session.prediction.is_on) == (1, 1, True)
+
+
+def test_prediction_goes_on_with_a_sample_and_a_new_corpus(studio: Studio) -> None:
+    begin(studio)
+    window, session, model = studio.window, studio.window.session, studio.window.model
+    window.corpus_controller.load_sample("hug.txt")
+    studio.wait(lambda: model.run is not None)
+    assert (session.prediction.is_on, model.step, model.merge_count) == (True, 0, 0)
+    assert not [chip.text() for chip in window.bar.rules.chips]
+    wait_for_question(studio)
+    window.corpus_controller._begin_empty()
+    assert session.prediction.is_on
+    studio.set_text("hug hugs pug")
+    window.actions_.train.trigger()
+    studio.wait_finished()
+    assert (model.step, model.merge_count) == (0, 0)
+    wait_for_question(studio)
+
+
+def test_no_rules_of_later_steps_are_shown(studio: Studio) -> None:
+    begin(studio)
+    session, rules = studio.window.session, studio.window.bar.rules
+    session.settings.choose(chosen_merges=((1, "h", "##u"), (3, "hu", "##g")))
+    session.model.seek(1)
+    assert [chip.text().split("  ")[0] for chip in rules.chips] == ["Step 1: h + ##u"]
+    session.prediction.end()
+    assert len(rules.chips) == 2
+
+
+def test_no_menu_of_a_selection_opens_on_an_answer(studio: Studio) -> None:
+    begin(studio)
+    view = studio.window.scoreboard_pane.prediction_view
+    policies = {table.contextMenuPolicy() for table in view.findChildren(TableView)}
+    assert policies == {Qt.ContextMenuPolicy.DefaultContextMenu}
 
 
 def test_chips_that_count_are_those_of_the_words(studio: Studio) -> None:

@@ -146,7 +146,10 @@ def test_bookmarked_steps_are_gone_to_and_back(studio: Studio) -> None:
     for key, wanted in way:
         click(studio, key, CTRL)
         assert model.step == wanted
-    assert window.caption.accessibleName().endswith(" · twenty")
+    assert (window.caption_note.isVisible(), window.caption_note.text()) == (True, "twenty")
+    window.session.prediction.begin()
+    assert window.caption_note.text() == "Bookmarked"  # a note may tell what comes next
+    window.session.prediction.end()
     model.seek(12)
     click(studio, NEXT, CTRL)
     for wanted in (12, 20, 12):
@@ -156,6 +159,9 @@ def test_bookmarked_steps_are_gone_to_and_back(studio: Studio) -> None:
     click(studio, Qt.Key.Key_D, CTRL)
     assert not dialogs(studio)
     assert len(window.session.marks.bookmarks.records) == notes + 1
+    assert window.caption_note.text() == "Bookmarked"
+    model.seek(13)
+    assert window.caption_note.isHidden()
     model.start(model.counts, TrainingConfig(max_merges=2))
     studio.wait_finished()
     assert not actions.return_from_bookmark.isEnabled()

@@ -326,6 +326,29 @@ def test_runs_are_compared_with_the_current_one_which_still_is_when_another_one_
         assert [each.label for each in comparison.steps()] == []
 
 
+def test_while_predicting_another_run_is_shown_no_further(three: Studio) -> None:
+    window, runs, model = three.window, three.window.session.runs, three.window.model
+    first, second, third = runs.all
+    first.config = replace(first.config, chosen_merges=((4, "h", "##u"),))
+    model.seek(3)
+    window.session.prediction.begin()
+    tabs, compare = window.run_strip.tabs, window.actions_.compare_runs
+    assert (compare.isEnabled(), compare.property("reason")) == (False, "Prediction is on")
+    three.qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
+    assert (runs.current, model.step, model.merge_count) == (first, 3, 3)
+    assert "h + ##u" not in tabs.tabToolTip(0) + tabs.tabText(0)
+    runs.show_next()
+    assert (runs.current, model.step) == (second, 3)
+    model.seek(0)
+    runs.show(third)
+    assert model.step == 0
+    window.session.prediction.end()
+    runs.show(first)
+    assert model.step == 3
+    assert "Step 4: h + ##u" in tabs.tabToolTip(0)
+    assert compare.isEnabled()
+
+
 def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: Studio) -> None:
     window, runs = studio.window, studio.window.session.runs
     counting = window.session.counting
@@ -379,7 +402,9 @@ def test_an_audience_sees_which_of_several_runs_is_shown(studio: Studio) -> None
     window = studio.window
     window.actions_.choice("choose_layout", "demo").trigger()
     assert not window.run_strip.isVisible()
-    train(studio, objective="count")
+    window.session.settings.choose(objective="count")
+    window.actions_.train.trigger()
+    studio.wait_finished()
     assert window.run_strip.isVisible()
     runs, tabs = window.session.runs, window.run_strip.tabs
     runs.all[0].origin = replace(runs.all[0].origin, corpus_name="another")

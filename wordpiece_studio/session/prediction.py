@@ -263,8 +263,9 @@ class Prediction(QObject):
             return self.tr("it occurs first in the corpus")
         word = history.words_with_pair(merge.left, merge.right, self._step, 1, in_text_order=True)[0][0]
         number = history.places.index_of(word) + 1
-        text = self.tr("it occurs first: in {word}, distinct word {number}") if number > 1 else ""
-        return filled(text or self.tr("it occurs first: in {word}, the first word"), word=printable(word), number=number)
+        text = self.tr("it occurs first: in {word}, distinct word {number}")
+        text = text if number > 1 else self.tr("it occurs first: in {word}, the first word")
+        return filled(text, word=printable(word), number=number)
 
     def _numbers(self, pair: Merge | Candidate, merge: Merge) -> str:
         """Return the merge score as it is worked out, shortly: ``20 / (36 × 20) = 1/36``."""

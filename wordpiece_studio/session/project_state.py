@@ -251,7 +251,9 @@ class ProjectState(QObject):
         self.changed.emit()
 
     def show_sample(self, project: Project) -> None:
-        """Replace everything by `project`, whose notes are not the user's."""
+        """Replace everything by `project`, whose notes are not the user's; prediction that is on goes on with it."""
+        if self._session.prediction.is_on:
+            project = replace(project, view=msgspec.structs.replace(project.view, step=0, is_predicting=True))
         self.restore(project)
         self._session.settings.suggestion.begin_anew()
         self._session.sample_notes = self._marks.bookmarks.records
@@ -297,7 +299,7 @@ class ProjectState(QObject):
         self._runs.take((), None, 0)
         self._counting.begin_anew()
         self._session.settings.begin_anew()
-        self._session.show_view(View())
+        self._session.show_view(View(is_predicting=self._session.prediction.is_on))
         self.saved.emit()
 
     def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:

@@ -83,10 +83,13 @@ class Runs(QObject):
     # What the user does.
 
     def show(self, run: Run) -> None:
-        """Show a run where it was left; a training in progress is canceled, and what it has learned is its run."""
+        """Show a run where it was left; a training in progress is canceled, and what it has learned is its run.
+
+        While what comes next is hidden, it is shown no further than the run that is left: it may have the same merges.
+        """
         if run is not self.current:
             self.chosen.emit(run)
-            self._model.open_run(run, run.step)
+            self._model.open_run(run, self._model.step if self._model.hides_future else run.step)
             self.shown.emit(run)
 
     def add(self, run: Run) -> None:

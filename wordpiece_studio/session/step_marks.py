@@ -320,6 +320,10 @@ class Bookmarks(Marks["Bookmark"]):
     def of_run(self) -> list[Bookmark]:
         return [note for note in self.records if self.is_of_run(note)]
 
+    def texts(self, step: int) -> list[str]:
+        """Return the notes of a step; none while what comes next is hidden, which they may tell."""
+        return [] if self._model.hides_future else [note.text for note in self.of_run() if note.step == step]
+
     def disown(self, number: int) -> None:
         """Note that the run of this number, if there was one, is gone, and another one gets it: notes stay of none."""
         if any(note.owner == number for note in self.records):

@@ -177,6 +177,11 @@ class TrainerModel(QObject):
         is_there = self._past is not None and self.step < self._learned
         return self.run.history[self.step] if is_there and self.run is not None else None
 
+    @property
+    def last_told(self) -> float:
+        """The last step of which anything may be said."""
+        return self.step if self.hides_future else math.inf
+
     def hide_future(self, is_hidden: bool) -> None:
         """Let the history end at the step, or at its true end again; runs that are shown later begin likewise."""
         if is_hidden != self.hides_future:

@@ -231,6 +231,8 @@ class Banner(QFrame):
 
     def clear(self) -> None:
         self.act = None
+        self._label.clear()
+        self._label.setAccessibleName("")
         self._hide(can_come_back=False)
 
     def wanted_width(self) -> int:

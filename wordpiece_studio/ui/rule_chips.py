@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ class RuleChips(Fitted, QWidget):
     def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chosen = chosen
+        self._last = math.inf
         self._rules: list[TrainingRule] | None = None  # until it is shown for the first time
         self.chips: list[QToolButton] = []
         self._caption = plain_label(self.tr("Rules"), self, role="hint", entry="rule")
@@ -53,8 +55,13 @@ class RuleChips(Fitted, QWidget):
         for rule in left_out:
             self.more.menu().addAction(menu_text(rule.text), partial(self._remove, rule))
 
+    def show_until(self, last: float) -> None:
+        """Show no merges chosen for steps after the `last` one."""
+        self._last = last
+        self._show()
+
     def _show(self) -> None:
-        rules = list(islice(rules_of(self._chosen.valid_config()), _MOST_LISTED))
+        rules = list(islice(rules_of(self._chosen.valid_config(), self._last), _MOST_LISTED))
         if rules == self._rules:
             return
         self._rules = rules

@@ -111,7 +111,7 @@ class RunTabs(QTabBar):
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
             self.updateGeometry()  # a hidden bar does not say that it has become higher
-        self._shown = [(run, name, self._badges(run)) for run, name in run_names(runs).items()]
+        self._shown = [(run, name, self._badges(run)) for run, name in run_names(runs, self._model.last_told).items()]
         for index, tab in enumerate(self._shown):
             self._describe(index, *tab)
             self.setTabVisible(index, self.has_tab(tab[0]))
@@ -267,7 +267,7 @@ class RunTabs(QTabBar):
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
         if run.is_kept and not run.origin.is_wanted:
             hint = self.tr("A run of another corpus replaces it; a double click keeps it.")
-        rules = " · ".join(rule.text for rule in islice(rules_of(run.config), _MOST_RULES))
+        rules = " · ".join(rule.text for rule in islice(rules_of(run.config, self._model.last_told), _MOST_RULES))
         lines = (words, rules, run.origin.corpus_name, pipeline_text(run.counts), repetition_text(run), hint)
         self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)
@@ -336,7 +336,7 @@ class RunStrip(QFrame):
     def _list_runs(self) -> None:
         menu, runs = self.list_button.menu(), self._session.runs
         menu.clear()
-        for run, name in run_names(runs.all).items():
+        for run, name in run_names(runs.all, self._session.model.last_told).items():
             action = menu.addAction(menu_text(f"{run.letter}  {name}"), partial(runs.show, run))
             self._listed.addAction(action)
             action.setCheckable(True)

@@ -78,6 +78,9 @@ class Workspace(QMainWindow):
         self.caption = FittingLabel(self._content, role="title")  # of the step
         self.caption.setContentsMargins(_MARGIN, _MARGIN - 2, _MARGIN, _MARGIN - 2)
         self.caption.hide()
+        self.caption_note = FittingLabel(self._content)  # of a bookmark of the step
+        self.caption_note.setContentsMargins(_MARGIN, 0, _MARGIN, _MARGIN - 2)
+        self.caption_note.hide()
         self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, self._content)
         self._make_panes()
@@ -85,6 +88,7 @@ class Workspace(QMainWindow):
         self.drops = FileDrops(self, self.tr("Drop to open"))
         self._put_together()
         self.session.runs.shown.connect(self._refresh_all)
+        self.session.prediction.changed.connect(lambda: self.bar.rules.show_until(self.model.last_told))
         self.session.prediction.changed.connect(self._refresh_all)  # before anything hidden would be painted again
 
     def panes(self) -> tuple[Pane, ...]:
@@ -144,7 +148,7 @@ class Workspace(QMainWindow):
         self.notices.keep_free(self.docks.panels["timeline"])
         around = (_MARGIN, 2, _MARGIN, _MARGIN)
         room = fill(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
-        parts = self.bar, self.lesson_strip, self.run_strip, self.caption, (room, 1)
+        parts = self.bar, self.lesson_strip, self.run_strip, self.caption, self.caption_note, (room, 1)
         fill(QVBoxLayout(self._content), *parts)
 
     # -- the order in which Tab visits the controls

@@ -62,17 +62,26 @@ class PresentingController(Controller):
         self._window.caption.setVisible(bool(forms[0]))
         self._window.caption.setAccessibleName(forms[0])
         self._window.caption.show_forms(*forms)
+        note = self._note() if forms[0] else ""
+        self._window.caption_note.setVisible(bool(note))
+        self._window.caption_note.setAccessibleName(note)
+        self._window.caption_note.show_forms(note)
+
+    def _note(self) -> str:
+        """Return the notes of the step, or else that it is bookmarked, if it is."""
+        step, bookmarks = self._model.step, self._bookmarks
+        own = merge_words(step, self._model.history)  # a note that says no more
+        if notes := [text for text in bookmarks.texts(step) if text != own]:
+            return " ".join(notes)
+        return self.tr("Bookmarked") if any(note.step == step for note in bookmarks.of_run()) else ""
 
     def _caption(self) -> tuple[str, ...]:
-        """Return a sentence about the merge of the step, with its notes and without, and a phrase."""
+        """Return a sentence about the merge of the step, and a phrase."""
         history, config, step = self._model.history, self._model.config, self._model.step
         if history is None or config is None or not history.has_steps:
             return ("",)
-        own = merge_words(step, history)  # a note that says no more
-        notes = " ".join(note.text for note in self._bookmarks.of_run() if note.step == step and note.text != own)
         if not step:
-            said = self.tr("Before the first merge: words are split into their symbols")
-            return f"{said} · {notes}" if notes else said, said
+            return (self.tr("Before the first merge: words are split into their symbols"),)
         merge = history[step - 1]
         value = formula_of(config.objective, merge, merge.symbols_before).short
         why = self.tr("because their {name}, {value}, is the highest")
@@ -91,7 +100,7 @@ class PresentingController(Controller):
         why = filled(why, name=value_name(config.objective).lower(), **parts)
         long = filled(self.tr("{step}: {left} and {right} become {token}, {why}{changed}"), why=why, changed=changed,
                       **parts)  # fmt: skip
-        return f"{long} · {notes}" if notes else long, long, f"{own}{changed}"
+        return long, f"{merge_words(step, history)}{changed}"
 
     # -- clickers
 

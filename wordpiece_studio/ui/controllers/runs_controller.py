@@ -60,7 +60,12 @@ class RunsController(Controller):
 
     def _look_of_place(self, place: int) -> tuple[str, str]:
         runs = self._runs.all
-        return (menu_text(f"{runs[place].letter}  {run_names(runs)[runs[place]]}") if place < len(runs) else "", "")
+        return (
+            menu_text(f"{runs[place].letter}  {run_names(runs, self._model.last_told)[runs[place]]}")
+            if place < len(runs)
+            else "",
+            "",
+        )
 
     @command(choices=_places, look=_look_of_place, when=lambda self, place: place < len(self._runs.all))
     def show_run(self, place: int) -> None:
@@ -146,7 +151,8 @@ class RunsController(Controller):
 
     @command(
         tr("Co&mpare all runs"), tr("Show all runs side by side, or the current run alone"),
-        when=_has_others, checked=lambda self: len(self._runs.compared) == len(self._runs.all) > 1,
+        when=_has_others, unless=Controller.why_hidden,
+        checked=lambda self: len(self._runs.compared) == len(self._runs.all) > 1,
     )  # fmt: skip
     def compare_runs(self) -> None:
         self._runs.compare_all(len(self._runs.compared) < len(self._runs.all))

@@ -220,13 +220,13 @@ class StepController(Controller):
 
     def _show_note(self) -> None:
         """Show the notes of a step where one arrives at it in their run, as long as one stays there."""
-        step, notes = self._model.step, self._marks.bookmarks.of_run()
+        step, bookmarks = self._model.step, self._marks.bookmarks
         own = merge_words(step, self._model.history)  # a note that says no more
-        here = [note.text for note in notes if note.step == step and note.text != own and not self._player.is_playing]
-        if here and len(notes) > 1:
+        here = [text for text in bookmarks.texts(step) if text != own and not self._player.is_playing]
+        if here and (count := len(bookmarks.of_run())) > 1:
             more = self.tr("{count} bookmarks in total ({keys}).")
             keys = key_text(self._actions.bookmarks.shortcut())
-            here.append(more.format(count=number_text(len(notes)), keys=keys))
+            here.append(more.format(count=number_text(count), keys=keys))
         if (text := " ".join(here)) != self._note:
             self._note, banner = text, self._window.notices.step
             banner.show_message(text) if text else banner.clear()

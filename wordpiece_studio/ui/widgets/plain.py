@@ -273,7 +273,7 @@ class FittingLabel(Fitted, QLabel):
         self.fit()
 
     def fit(self) -> None:
-        metrics, room = self.fontMetrics(), self.most or self.width()
+        metrics, room = self.fontMetrics(), self.most or self.contentsRect().width()
         text = next((form for form in self.forms if metrics.horizontalAdvance(form) <= room), self.forms[-1])
         set_plain_text(self, metrics.elidedText(text, self.elide_mode, room))
 

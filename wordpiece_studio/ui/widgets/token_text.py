@@ -6,6 +6,7 @@ the language of all words: 29,792 and 0.05.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -138,9 +139,12 @@ _PRE_TOKENIZERS = (
 )  # fmt: skip
 
 
-def run_names(runs: Sequence[Run]) -> dict[Run, str]:
-    """Return the name of each run: the user's, or its objective or library, and what differs from others of these."""
-    features = {run: [say(run) for say in _FEATURES] for run in runs}
+def run_names(runs: Sequence[Run], last: float = math.inf) -> dict[Run, str]:
+    """Return the name of each run: the user's, or its objective or library, and what differs from others of these.
+
+    Of merges chosen for steps after the `last` one, nothing is said.
+    """
+    features = {run: [_rules(run, last), *(say(run) for say in _FEATURES)] for run in runs}
     names = {}
     for run in runs:
         learned_by = _learned_by(run)
@@ -160,7 +164,8 @@ class TrainingRule:
     tip: str
 
 
-def rules_of(config: TrainingConfig) -> Iterator[TrainingRule]:
+def rules_of(config: TrainingConfig, last: float = math.inf) -> Iterator[TrainingRule]:
+    """Yield the rules of a training, without merges chosen for steps after the `last` one."""
     words: dict[str, tuple[str, str]] = {
         "required_tokens": (
             _tr("Require {0}"), _tr("{0} is in the vocabulary from the start, for longest match to use."),
@@ -180,6 +185,8 @@ def rules_of(config: TrainingConfig) -> Iterator[TrainingRule]:
         )  # fmt: skip
     for name, (text, tip) in words.items():
         for item in getattr(config, name):
+            if name == "chosen_merges" and item[0] > last:
+                continue
             parts = item if isinstance(item, tuple) else (item,)
             said = [number_text(part) if isinstance(part, int) else token_text(part, 20) for part in parts]
             yield TrainingRule(name, item, text.format(*said), tip.format(*said))
@@ -302,15 +309,15 @@ def pipeline_text(steps: WordCounts) -> str:
     return words.format(normalizer=steps.normalizer.name, pre_tokenizer=steps.pre_tokenizer.name)
 
 
-def _rules(run: Run) -> str:
+def _rules(run: Run, last: float) -> str:
     number = sum(len(getattr(run.config, name)) for name in RULES)
+    number -= sum(step > last for step, *_ in run.config.chosen_merges)
     if number > 1:
         return counted(number, "1 rule", "{count} rules")
-    return next((rule.text for rule in rules_of(run.config)), _tr("no rules"))
+    return next((rule.text for rule in rules_of(run.config, last)), _tr("no rules"))
 
 
 _FEATURES: tuple[Callable[[Run], str], ...] = (
-    _rules,
     _size,
     lambda run: _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency)),
     _special_tokens,

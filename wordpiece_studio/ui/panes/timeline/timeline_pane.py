@@ -432,8 +432,7 @@ class TimelinePane(Pane):
             parts.append(self.tr("changes the live text"))
         if (hit := self._marks.watch.hit_at(step)) is not None:
             parts.append(hit_words(hit, history))
-        notes = (note.text for note in self._marks.bookmarks.of_run() if note.step == step)
-        parts += [self.tr("“{note}”").format(note=token_text(note, 40)) for note in notes]
+        parts += [self.tr("“{note}”").format(note=token_text(note, 40)) for note in self._marks.bookmarks.texts(step)]
         return " · ".join(parts)
 
     # -- events
