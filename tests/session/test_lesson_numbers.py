@@ -198,7 +198,7 @@ def test_the_runs_of_the_lesson_on_objectives_differ_as_it_says() -> None:
     symbols, pairs = count_symbols(pages[0].corpora[0]), count_pairs(pages[0].corpora[0])
     three = [("T", "##h"), ("##e", "##r"), ("a", "##b")]
     for left, right in three:
-        counts_of_pair = f"{pairs[left, right]} / ({symbols[left]} × {symbols[right]})"
+        counts_of_pair = f"{pairs[left, right]}/({symbols[left]} × {symbols[right]})"
         assert f"{left} {right} with {counts_of_pair}" in said("objectives")
     assert {page.merges[0] for page in pages} == {*three}
     assert f"N counts all symbols of the corpus, {sum(symbols.values())}." in said("objectives")
