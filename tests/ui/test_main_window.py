@@ -325,29 +325,6 @@ def test_the_smallest_sample_opens_at_its_first_step_and_the_others_at_their_las
 
 
 @pytest.mark.slow
-def test_a_sample_leaves_the_users_merges_and_sentence(studio: Studio) -> None:
-    train_anew(studio)
-    studio.window.tokenization_pane.set_text("my own")
-    studio.wait(lambda: studio.window.tokenization_pane.text == "my own")
-    mine = studio.window.model.run
-    with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.corpus_controller.open_sample("hug.txt")
-    studio.wait_finished()
-    assert "hug" in studio.window.model.counts.words
-    assert studio.window.tokenization_pane.text == "my own"
-    assert studio.window.session.runs.all == (mine, studio.window.model.run)
-    offer = studio.window.tokenization_pane._field.offer
-    assert [item.text for item in offer.items] == ["Try: hugs pug puns mug"]
-    studio.qtbot.mouseClick(offer.viewport(), Qt.MouseButton.LeftButton, pos=offer.rect_of(0).center().toPoint())
-    studio.wait(lambda: studio.window.tokenization_pane.text == "hugs pug puns mug")
-    assert not offer.items
-    assert offer.isHidden()
-    with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.corpus_controller.open_sample("spanish.txt")
-    assert studio.window.tokenization_pane.text == "La niña contaba los niños."  # it was suggested, not typed
-    assert not offer.items
-
-
 def test_typing_amid_the_live_text_leaves_the_caret_and_the_undo_steps_alone(studio: Studio) -> None:
     edit = studio.window.tokenization_pane.edit
     studio.window.tokenization_pane.set_text("hugs bugs")

@@ -140,4 +140,4 @@ def test_size_and_look_are_remembered(studio: Studio) -> None:
     values = studio.window.settings.values
     assert (values.theme, values.font_scale) == ("dark", 110)
     assert values.window_geometry
-    assert values.layouts["teach"].closed == ("comparison", "timeline")
+    assert values.layouts["teach"].closed == ("comparison", "sizes", "timeline")
