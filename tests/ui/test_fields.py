@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit, QStyleOptionComboBox, QWidget
 
 from wordpiece_studio.ui.training_bar import SpecialTokensDialog
-from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, line_field
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, combo_box, line_field, offer
 from wordpiece_studio.ui.widgets.plain import copy_text
 
 if TYPE_CHECKING:
@@ -73,3 +73,22 @@ def test_special_tokens_that_are_there_are_never_cut(qtbot: QtBot) -> None:
     dialog = SpecialTokensDialog(tokens)
     qtbot.addWidget(dialog)
     assert dialog.tokens == tokens
+
+
+def test_a_choice_that_is_too_long_ends_in_an_ellipsis(qtbot: QtBot) -> None:
+    parent = QWidget()
+    box = combo_box(parent, "Answer")
+    qtbot.addWidget(parent)
+    offer(box, [("Short", "a"), ("A choice of many words " * 5, "b")], "a")
+    box.resize(120, 30)
+
+    def shown() -> str:
+        option = QStyleOptionComboBox()
+        box.initStyleOption(option)
+        return option.currentText
+
+    assert shown() == "Short"
+    box.setCurrentIndex(1)
+    assert shown().startswith("A choice")
+    assert shown().endswith("…")
+    assert box.currentText() == "A choice of many words " * 5

@@ -123,6 +123,18 @@ def face_of(studio: Studio) -> SummaryTable:
     return pane.summary
 
 
+def test_in_a_low_pane_the_rows_are_as_high_as_ever_and_it_is_scrolled(studio: Studio) -> None:
+    table = face_of(studio).table
+    for runs in (1, 2):
+        studio.wait(lambda count=runs: table.rows.rowCount() == count)
+        least = studio.window.comparison_pane.minimumSizeHint().height()
+        assert table.minimumHeight() >= table.horizontalHeader().height() + runs * table.row_height
+        assert least >= table.minimumHeight()
+        studio.window.actions_.keep_run.trigger()
+        studio.window.session.settings.choose(objective="count")
+        studio.window.actions_.train.trigger()
+
+
 def choose_files(studio: Studio, *paths: Path) -> None:
     (dialog,) = studio.window.findChildren(QFileDialog)
     dialog.filesSelected.emit([str(path) for path in paths])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_FIELD_WIDTH, _CHOICE_WIDTH, _BESIDE = 150, 300, 16  # pixels; the last beside a text in the list of choices
+_FIELD_WIDTH, _CHOICE_WIDTH, _BESIDE = 150, 440, 16  # pixels; the last beside a text in the list of choices
 
 
 class LessonStrip(QFrame):
@@ -46,7 +46,7 @@ class LessonStrip(QFrame):
         close = tool_button("", self.tr("Leave this lesson; it goes on here later"), self, actions.lesson_leave.trigger)
         theme.set_icon(close, "close", "muted")
         said = fill(QVBoxLayout(), 1, self._place, self.title, self.said, 1, spacing=2)
-        parts = (said, 3), self.field, (self.box, 1)
+        parts = (said, 3), self.field, (self.box, 2)
         fill(QHBoxLayout(self), *parts, *buttons, close, margins=(14, 8, 10, 8), spacing=8)
         self.hide()
 

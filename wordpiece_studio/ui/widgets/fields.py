@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QSpacerItem,
     QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
     QVBoxLayout,
     QWidget,
 )
@@ -300,8 +302,17 @@ def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
     field.setMaxLength(max(most, utf16_length(text)))
 
 
+class _Box(QComboBox):
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Let a choice that is too long end in “…”; a style sheet would cut it."""
+        super().initStyleOption(option)
+        complex_, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(complex_, option, field, self).width() - 2
+        option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+
+
 def combo_box(parent: QWidget, name: str) -> QComboBox:
-    box = QComboBox(parent)
+    box = _Box(parent)
     box.setAccessibleName(name)
     return box
 

@@ -65,7 +65,7 @@ _tr = partial(QCoreApplication.translate, "summary_table")
 _NAME, _TOKENS_PER_WORD = 0, 3
 _LONGEST_NAME, _SHORTEST_CHOICE = 24, 8  # characters
 _ROOM = 6  # pixels between two columns, besides the padding of their cells
-_ROW_ROOM = 14
+_ROW_ROOM, _FEW_ROWS = 14, 4
 
 
 def figures_lines(rows: Sequence[FiguresRow], names: Sequence[str]) -> list[FiguresRow]:
@@ -337,6 +337,8 @@ class SummaryTable(QWidget):
             if len(lines) > count and lines[-1].measured.path:
                 self.table.scrollToBottom()
         self.table.spread()
+        head = self.table.horizontalHeader().sizeHint().height()  # a low pane is scrolled rather than the table
+        self.table.setMinimumHeight(head + min(len(rows), _FEW_ROWS) * self.table.row_height + 3)
         self.table.setVisible(bool(rows))
         self.empty.setVisible(not rows)
         self._enable()
