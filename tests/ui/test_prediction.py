@@ -27,9 +27,9 @@ Key = Qt.Key
 _FIRST_COUNT, _SCORE = 2, 5  # columns
 
 
-def begin(studio: Studio, step: int = 1) -> None:
+def begin(studio: Studio, step: int = 1, counts: WordCounts | None = None) -> None:
     """Show the course's five words by the score, and ask which pair is merged after a step."""
-    counts, config = WordCounts.from_pairs(HUGS), TrainingConfig(objective="score", max_merges=6)
+    counts, config = counts or WordCounts.from_pairs(HUGS), TrainingConfig(objective="score", max_merges=6)
     run = Run(counts, config, train(counts, config).history, stop_reason="max_merges", origin=RunOrigin(True, "hugs"))
     studio.window.session.runs.take([run], run, step)
     window = studio.window
@@ -86,6 +86,16 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     window.actions_.previous_merge.trigger()
     assert (model.step, model.merge_count) == (1, 1)
     assert not [row for row in view.words.records if row.is_changed]  # it would show what is asked
+    wait_for_question(studio)
+    view.table.setFocus()
+    window.actions_.first_merge.trigger()
+    wait_for_question(studio)
+    QTest.keyClick(view.table, Key.Key_Home, Qt.KeyboardModifier.AltModifier)  # no command at step 0
+    QTest.keyClick(view.table, Key.Key_PageUp)
+    assert prediction.chosen is None
+    QTest.keyClick(view.table, Key.Key_PageDown)
+    assert (prediction.is_revealed, prediction.chosen) == (True, None)
+    QTest.keyClick(view.table, Key.Key_PageDown)
     wait_for_question(studio)
     view.words_table.setFocus()
     QTest.keyClick(view.words_table, Key.Key_Space)
@@ -174,6 +184,28 @@ def test_an_exercise_is_saved_for_a_teacher(studio: Studio, tmp_path: Path) -> N
     page = (tmp_path / "page.md").read_text("utf-8")
     assert "| 1 | `h ##u`, `##g ##s` |  | `##g ##s` | wrong |" in page
     assert "hug" in page.splitlines()[2]
+    view = window.scoreboard_pane.prediction_view
+    assert not view.save_button.isVisible()
+    while prediction.has_question:
+        prediction.reveal()
+        prediction.go_on()
+    assert view.sentence.text() == "0 of 1 right. Wrong choices: merges 1."
+    assert view.save_button.isVisible()
+    assert view.save_button.text() == "Save what you did…"
+
+
+def test_what_decides_is_brought_into_view(studio: Studio) -> None:
+    """The word, far down, that has the pair; the pair that is merged, and the one chosen, though a sentence comes."""
+    words = [(f"{first}{second}", 2) for first in "abcdefgh" for second in "klmn"] + [("xyzt", 1), ("xyz", 9)]
+    begin(studio, 0, WordCounts.from_pairs(words))
+    window, view = studio.window, studio.window.scoreboard_pane.prediction_view
+    assert window.scoreboard_pane.hints[0] == "before merge 1 · the 30 best in alphabetical order"
+    window.session.prediction.choose(("a", "##k"))
+    window.session.prediction.reveal()
+    lit = [at for at, word in enumerate(view.words.records) if any(word.lit)]
+    merged = [at for at, each in enumerate(view.rows.records) if each.mark == "merged"]
+    for table, rows, place in ((view.words_table, view.words, lit[0]), (view.table, view.rows, merged[0])):
+        assert table.viewport().rect().contains(table.visualRect(rows.index(place, 1)))
 
 
 def test_a_view_has_prediction_and_the_run_stays_whole(studio: Studio) -> None:
@@ -250,10 +282,11 @@ def test_how_a_word_is_split_is_asked_and_revealed(studio: Studio) -> None:
     view.letters.chosen.emit(1)
     view.letters.setFocus()
     QTest.keyClick(view.letters, Key.Key_Space)
-    assert [item.text for item in view.letters.items] == list(tokens)
-    assert view.is_right == (view.cuts == {1} and len(tokens) == 2)
+    assert [item.text for item in view.letters.items] == [*tokens, "Your split: p │ ugs"]
+    assert tokens == ["p", "##u", "##gs"]
+    assert view.said.text() == "From character 2 on, the first piece is ##u."
     assert pane.why.isVisible()
-    assert pane.why.title.startswith(f"Why “{tokens[0]}” in “pugs”")
+    assert pane.why.title.startswith("Why “##u” in “pugs”")  # where the split goes wrong
     view.piece_chosen.emit(len(tokens) - 1)
     assert pane.why.title.startswith(f"Why “{tokens[-1]}” in “pugs”")
     QTest.keyClick(window, Key.Key_Space)

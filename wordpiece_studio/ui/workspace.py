@@ -137,6 +137,7 @@ class Workspace(QMainWindow):
         self.run_strip.owner_changed.connect(self.corpus_pane.words_tab.owner.show_text)
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         self.scoreboard_pane.offer(self.actions_.predict)
+        self.scoreboard_pane.prediction_view.save_button.setDefaultAction(self.actions_.save_predictions)
         self.scoreboard_pane.middle.nothing.offer(self.actions_.add_text, self.actions_.train)
 
     def _put_together(self) -> None:

@@ -118,6 +118,7 @@ class PredictionController(Controller):
     @command(
         tr("&Save predictions…"), tr("Save what was chosen and counted as a page of text, to show to a teacher"),
         unless=lambda self: "" if self._prediction.answers else self.tr("Nothing has been predicted yet"),
+        button=tr("Save what you did…"),
     )  # fmt: skip
     def save_predictions(self) -> None:
         ask_for_place(

@@ -19,7 +19,10 @@ _START = "F5"  # what a clicker sends to start a show
 
 
 class PresentingController(Controller):
-    """Its keys hold in the layout *Presenting* alone, in text fields too; there F5 predicts, and trains nothing."""
+    """Its keys hold in the layout *Presenting* alone, in text fields too; there F5 predicts, and trains nothing.
+
+    Those of a clicker, Page Down and Page Up, hold while predicting too.
+    """
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
@@ -44,6 +47,10 @@ class PresentingController(Controller):
 
     def _not_presenting(self) -> str:
         return "" if self._window.is_presenting else self.tr("Only in the layout Presenting")
+
+    def _no_clicker(self) -> str:
+        is_asking = self._session.prediction.is_on
+        return "" if is_asking else self._not_presenting()
 
     def _on_window_presenting_changed(self) -> None:
         window, actions = self._window, self._actions
@@ -104,7 +111,7 @@ class PresentingController(Controller):
 
     # -- clickers
 
-    @command(tr("&Forward"), tr("Reveal, or go one merge forward, as a clicker does"), "PgDown", unless=_not_presenting)
+    @command(tr("&Forward"), tr("Reveal, or go one merge forward, as a clicker does"), "PgDown", unless=_no_clicker)
     def forward(self) -> None:
         if self._cover.isVisible():
             self._cover.hide()
@@ -113,7 +120,7 @@ class PresentingController(Controller):
         else:
             self._actions.next_merge.trigger()
 
-    @command(tr("&Back"), tr("Go one merge back, as a clicker does"), "PgUp", unless=_not_presenting)
+    @command(tr("&Back"), tr("Go one merge back, as a clicker does"), "PgUp", unless=_no_clicker)
     def backward(self) -> None:
         if self._cover.isVisible():
             self._cover.hide()

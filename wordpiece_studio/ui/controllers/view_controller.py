@@ -463,7 +463,8 @@ class ViewController(Controller):
             if event.keyCombination() == Qt.Modifier.CTRL | Qt.Key.Key_K:
                 event.ignore()  # in some systems it would delete the rest of the line
                 return True
-            if self._window.is_presenting and event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+            is_clicked = self._window.is_presenting or self._session.prediction.is_on
+            if is_clicked and event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp) and is_alone(event):
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)

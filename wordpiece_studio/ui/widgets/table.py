@@ -489,7 +489,8 @@ class TableView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()
-        if event.matches(QKeySequence.StandardKey.Copy) and not self.can_copy:
+        is_command = key in _MOVES and event.modifiers() & Qt.KeyboardModifier.AltModifier  # though it may be disabled
+        if is_command or (event.matches(QKeySequence.StandardKey.Copy) and not self.can_copy):
             event.ignore()
             return
         for wanted, act in self.keys.items():

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
 from wordpiece_studio.session.plural import counted
-from wordpiece_studio.session.prediction import NO_COUNTS, counts_of, pair_of
+from wordpiece_studio.session.prediction import NO_COUNTS, Pair, counts_of, pair_of
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
 from wordpiece_studio.session.training_job import TrainerState
@@ -83,7 +83,7 @@ class WordRow(NamedTuple):
 class PredictionView(QWidget):
     def __init__(self, model: TrainerModel, prediction: Prediction, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._model, self._prediction = model, prediction
+        self._model, self._prediction, self._theme = model, prediction, theme
         self._lit = ""  # the symbol that was clicked
         self._words: list[WordRow] = []
         self._step = 0  # of the words
@@ -105,14 +105,15 @@ class PredictionView(QWidget):
         self.words_title = plain_label("", self, role="heading", wrap=True)
         self.words: RecordTableModel[WordRow] = RecordTableModel(_WORD_COLUMNS, self)
         self.words_table = TableView(
-            self.words, theme, self, name=self.tr("Words, in the order of the text"), row_room=4, gap=3,
+            self.words, theme, self, name=self.tr("Words, in the order of the text"), row_room=4, points=0, gap=3,
             has_heading=False, has_bar=False, look=each_row(lambda row: RowLook("tie_soft" if row.is_changed else "")),
         )  # fmt: skip
         question = fill(QVBoxLayout(), (self.table, 1), self.more_button, spacing=4)
         title = fill(QVBoxLayout(), self.words_title, margins=(14, 2, 14, 0))
         words = fill(QVBoxLayout(), title, (self.words_table, 1), spacing=4)
         self._parts = fill(QBoxLayout(QBoxLayout.Direction.TopToBottom), (question, 3), (words, 2), spacing=4)
-        said = fill(QVBoxLayout(), self.sentence, self.hint, margins=(14, 2, 14, 6), spacing=2)
+        self.save_button = tool_button("", "", self, role="button")
+        said = fill(QVBoxLayout(), self.sentence, self.hint, self.save_button, margins=(14, 2, 14, 6), spacing=2)
         fill(QVBoxLayout(self), (self._parts, 1), said, spacing=4)
         self._flash = single_shot(self, self._show_words, _FLASH_MS)
         self.table.clicked.connect(lambda index: self._edit(index.row(), index.column()))
@@ -168,31 +169,46 @@ class PredictionView(QWidget):
             is_chosen = pair_of(each) == prediction.chosen
             rows.append(CandidateRow(each, is_chosen, prediction.counts if is_chosen else NO_COUNTS, value, mark))
         self.rows.update_records(rows)
-        if prediction.is_revealed:
-            self.table.scrollToTop()
         self.table.mark_row(next((at for at, row in enumerate(rows) if row.is_chosen and not row.value), -1))
         self.table.spread()
         self.more_button.setVisible(prediction.has_more and not prediction.is_revealed)
         self._say()
         self._show_words()
+        if merge is not None:
+            self._bring_into_view(rows, pair_of(merge))
+
+    def _bring_into_view(self, rows: Sequence[CandidateRow], merged: Pair) -> None:
+        """Show the pair that is merged, if there is room that which was chosen, and the first word that has it."""
+        if (layout := self.layout()) is not None:
+            layout.activate()  # the sentence has its room
+        wanted = [at for at, row in enumerate(rows) if row.is_chosen or pair_of(row.candidate) == merged]
+        for row in sorted(wanted, key=lambda at: pair_of(rows[at].candidate) == merged):
+            self.table.bring_into_view(row, 0)
+        first = next((at for at, word in enumerate(self.words.records) if any(word.lit)), -1)
+        if first >= 0:
+            self.words_table.bring_into_view(first, 0)
 
     def _say(self) -> None:
         prediction = self._prediction
         said = prediction.sentence()
-        set_plain_text(self.sentence, said)
-        self.sentence.setVisible(bool(said))
-        self.sentence.setAccessibleName(said)
-        if prediction.is_revealed:
-            hint = _tr("Space: merge it")
+        if prediction.is_revealed:  # on the same line: every line takes one from the candidates
+            said, hint = f"{said} {_tr('Space or Page Down: merge it')}", ""
         elif self._model.state is TrainerState.TRAINING:
             hint = _tr("Training is running.")
         elif not prediction.has_question:
             hint = _tr("The training ends here: there is no next merge.")
         elif prediction.exercise:
-            hint = _tr("Choose a pair, then press Space.")
+            hint = _tr("Choose a pair, then press Space or Page Down.")
         else:
-            hint = _tr("Space: reveal it. Before, you can choose a pair, type counts, and click symbols to count them.")
+            hint = _tr("Space or Page Down: reveal it. Before, you can choose a pair, type counts, and click symbols.")
+        is_roomy = self.height() > self.fontMetrics().height() * 20
+        self.sentence.setFont(self._theme.font(3 if is_roomy else 0))
+        set_plain_text(self.sentence, said)
+        self.sentence.setVisible(bool(said))
+        self.sentence.setAccessibleName(said)
         set_plain_text(self.hint, hint)
+        self.hint.setVisible(bool(hint))
+        self.save_button.setVisible(bool(prediction.exercise and prediction.answers) and not prediction.has_question)
         grade = "success" if prediction.is_right else "error"
         set_look(self.sentence, role=grade if prediction.is_revealed and prediction.chosen is not None else "value")
 
@@ -271,11 +287,13 @@ class PredictionView(QWidget):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the words stand beside the candidates where there is more room across than below."""
+        """Let the words stand beside the candidates where there is room."""
         super().resizeEvent(event)
-        is_wide = event.size().width() > max(1.4 * event.size().height(), self.fontMetrics().height() * 28)
+        is_wide = event.size().width() > self.fontMetrics().height() * 28
         directions = QBoxLayout.Direction
         self._parts.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
+        if self._prediction.is_on:
+            self._say()
 
 
 _WORD_COLUMNS: tuple[TableColumn[Sequence[WordRow]], ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -58,6 +59,14 @@ class SplitView(QWidget):
         trace = self.trace
         return trace is not None and trace.unknown is None and not self._wrong(trace)
 
+    @property
+    def piece(self) -> int:
+        """The number of the token at which the split goes wrong, 0 if it does not."""
+        trace = self.trace
+        if trace is None or trace.unknown is not None or not self.cuts or self.is_right:
+            return 0
+        return sum(at.start < min(self._wrong(trace)) for at in trace.positions) - 1
+
     def _wrong(self, trace: WordTrace) -> frozenset[int]:
         """Return the places that were split though no token ends there, or the other way round."""
         return self.cuts ^ {at.start for at in trace.positions if at.start}
@@ -109,6 +118,10 @@ class SplitView(QWidget):
                 items.append(FlowItem(letter, "strong"))
         else:
             items = [FlowItem(each, "chip", target=number, tip=each) for number, each in enumerate(trace.tokens)]
+            if self.cuts and not self.is_right:
+                ends = [0, *sorted(self.cuts), len(word)]
+                own = " │ ".join(word[start:end] for start, end in pairwise(ends))
+                items.append(FlowItem(filled(self.tr("Your split: {own}"), own=token_text(own))))
             said = self.tr("Right. Click a token to see the pieces tried.") if self.is_right else self._why(trace)
             role = "success" if self.is_right else "error" if self.cuts else "value"
         self.letters.show_items(items, self._title.text())
@@ -121,9 +134,6 @@ class SplitView(QWidget):
             return self.tr("The word is unknown: nothing in the vocabulary matches at some place.")
         if not self.cuts:
             return self.tr("Click a token to see the pieces tried.")
-        first = min(self._wrong(trace))
-        start, token = [
-            (at.start, token) for at, token in zip(trace.positions, trace.tokens, strict=False) if at.start < first
-        ][-1]
-        text = self.tr("From character {position} on, the first piece is {token}. Click it to see the pieces tried.")
-        return filled(text, position=start + 1, token=token_text(token))
+        text = self.tr("From character {position} on, the first piece is {token}.")
+        position = trace.positions[self.piece].start + 1
+        return filled(text, position=position, token=token_text(trace.tokens[self.piece]))

@@ -330,12 +330,13 @@ class TokenizationPane(Pane):
             words.insert(0, chosen.text)
         self.split_view.begin(list(dict.fromkeys(word for word in words if len(word) > 1)), self.live.tokenizer)
 
-    def _show_ladder(self, piece: int = 0) -> None:
+    def _show_ladder(self, piece: int | None = None) -> None:
         if self.split_view.is_asking:
             trace, history = self.split_view.trace, self._model.history
             if trace is not None:
                 required = () if self._model.config is None else self._model.config.required_tokens
                 born = partial(birth_step, history, self._model.merge_count)
+                piece = self.split_view.piece if piece is None else piece
                 self.why.show_chip(trace, piece, False, born, required)
             self.why.setVisible(trace is not None)
             self.changes_view.hide()
