@@ -157,6 +157,10 @@ def test_what_is_to_be_done_is_checked_and_shown(studio: Studio, doing: LessonCo
     window.model.next_merge()
     assert strip.said.text() == "Right."  # what is done is seen at once
     window.actions_.lesson_next.trigger()
+    window.actions_.lesson_back.trigger()
+    assert (window.model.step, strip.said.text()) == (1, "Right.")  # as it was left
+    assert strip.mapTo(window, QPoint(0, 0)).y() < window.bar.mapTo(window, QPoint(0, 0)).y()  # which may grow
+    window.actions_.lesson_next.trigger()
     live = window.tokenization_pane.edit
     assert window.focusWidget() is live
     assert after(lambda: QTest.keyClicks(live, "pugs"))
@@ -317,9 +321,11 @@ def test_all_that_was_open_comes_back_with_its_undo(studio: Studio, tmp_path: Pa
 
 def test_a_lesson_that_is_dropped_is_opened_and_what_is_wrong_is_told(studio: Studio, tmp_path: Path) -> None:
     window, path = studio.window, tmp_path / "mine.md"
-    path.write_text(SCORE.read_text("utf-8").replace("ask: n(##g)", "ask: ties(99)"), encoding="utf-8")
+    text = SCORE.read_text("utf-8").replace("ask: n(##g)", "ask: ties(99)")
+    path.write_text(text, encoding="utf-8")
     window.corpus_controller.open_paths([path], are_dropped=True)
-    assert "mine.md, line 73: there is no step 99" in studio.box().text()
+    line = text.splitlines().index("ask: ties(99)") + 1
+    assert f"mine.md, line {line}: there is no step 99" in studio.box().text()
     studio.box().close()
     path.write_text(SCORE.read_text("utf-8"), encoding="utf-8")
     window.corpus_controller.open_paths([path], are_dropped=True)

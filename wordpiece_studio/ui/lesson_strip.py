@@ -1,4 +1,4 @@
-"""The strip of a lesson above the panes: the task of a page, the field for the answer, and what is said about it."""
+"""The strip of a lesson above all else: the task of a page, the field for the answer, and what is said about it."""
 
 from __future__ import annotations
 

@@ -149,14 +149,14 @@ class Workspace(QMainWindow):
         self.notices.keep_free(self.docks.panels["timeline"])
         around = (_MARGIN, 2, _MARGIN, _MARGIN)
         room = fill(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
-        parts = self.bar, self.lesson_strip, self.run_strip, self.caption, self.caption_note, (room, 1)
+        parts = self.lesson_strip, self.bar, self.run_strip, self.caption, self.caption_note, (room, 1)
         fill(QVBoxLayout(self._content), *parts)
 
     # -- the order in which Tab visits the controls
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
-        _set_tab_order([self.bar, self.lesson_strip, self.run_strip, *self.docks.parts(), self.notices])
+        _set_tab_order([self.lesson_strip, self.bar, self.run_strip, *self.docks.parts(), self.notices])
         return super().focusNextPrevChild(is_next)
 
 

@@ -115,11 +115,11 @@ class LessonController(Controller):
         if self._settings.values.layout != page.layout:
             self._view.choose_layout(page.layout)
         self._window.vocabulary_pane.controls.search("")
-        self._show_view(page.view)
+        answer, is_right, said = self._said.get(number, ("", False, ()))
+        self._show_view(page.solved if is_right else page.view)
         self._strip.show_page(lesson, number)
-        if number in self._said:
-            self._strip.set_answer(self._said[number][0])
-            self._strip.say(*self._said[number][2], is_right=self._said[number][1])
+        self._strip.set_answer(answer)
+        self._strip.say(*said, is_right=is_right)
         self._point_at(page.pane)
         if page.question is not None and page.question.name == "live_text":
             self._window.tokenization_pane.edit.setFocus()
