@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,6 +50,9 @@ def test_json_a_page_and_the_tokenizer(corpus: Path, capsys: pytest.CaptureFixtu
     tokenizer = wps.load_tokenizer(folder)
     assert (len(tokenizer), tokenizer.tokens[0]) == (found["exported"]["size"], "[UNK]")
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    # A page that was written may be written again, but not one that was changed since.
+    assert run(capsys, "sweep", corpus, *options, "-o", page)[0] == 0
+    page.write_text(page.read_text(encoding="utf-8").replace("Vocabulary sizes", "Sizes"), encoding="utf-8")
     assert "--force" in fails(capsys, "sweep", corpus, *options, "-o", page)
 
 
@@ -60,6 +64,26 @@ def test_what_is_wrong_is_said_before_anything_is_read(corpus: Path, capsys: pyt
     assert "can be read twice" in fails(capsys, "sweep", "-")
     assert "--folds must be at least 1" in fails(capsys, "sweep", corpus, "--folds", 0, code=2)
     assert "too few lines for 99 folds" in fails(capsys, "sweep", corpus, "--folds", 99)
+    assert "no trainer" in fails(capsys, "sweep", corpus, "--by", "foo")
+    assert "--max-word-length must be" in fails(capsys, "sweep", corpus, "--max-word-length", 0, code=2)
+    assert "is not a folder" in fails(capsys, "sweep", corpus, "-o", corpus / "page.html")
+    assert "is not a folder" in fails(capsys, "sweep", corpus, "--export", corpus)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+def test_a_folder_that_takes_no_files_is_seen_before(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "The folder /proc cannot be written to" in fails(capsys, "sweep", corpus, "-o", "/proc/x.html")
+
+
+def test_a_rule_that_holds_for_no_size_exports_nothing_but_the_figures_are_there(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = corpus.parent / "new" / "page.html"
     options = ["--sizes", "30,35", "--rule", "frequency", "--export", corpus.parent / "x", "--objective", "count"]
-    assert "The rule frequency holds for none of the sizes" in fails(capsys, "sweep", corpus, *options)
+    code, out, err = run(capsys, "sweep", corpus, *options, "-o", page, "--json")
+    assert (code, json.loads(out)["sizes"]) == (1, [30, 35])
+    assert "The rule frequency holds for none of the sizes" in err
+    assert page.is_file()
     assert not (corpus.parent / "x").exists()
+    assert run(capsys, "sweep", corpus, *options[:2], "-o", page, "--export", page.parent)[0] == 0
+    assert page.with_name("vocab.txt").is_file()

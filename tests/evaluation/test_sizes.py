@@ -52,11 +52,35 @@ def test_rules_that_hold_for_no_size_or_at_an_end() -> None:
     found = Sweep(SIZES, {"one": (rows,)}, ("none", "bert"))
     assert [(each.size, each.is_at_edge) for each in found.advice] == [(8000, True), (None, False), (None, False)]
     said = " ".join(found.conclusions())
-    assert "95% occur 100 times, none of these sizes" in said
-    assert "8,000 tokens is the largest size measured" in said
+    assert "95% occur 100 times, none of these sizes (smaller sizes or more text needed)" in said
+    assert "Only one rule holds on one: " in said
+    assert "8,000 tokens is the largest size measured: one beyond it may be better" in said
+    ended = dataclasses.replace(found, largest=8000, left_out=(16_000,))
+    assert not ended.advice[0].is_at_edge
+    assert "may be better" not in " ".join(ended.conclusions())
+    assert ended.conclusions()[0] == "Sizes not reached: 16,000; the largest that this corpus gives is 8,000."
+    alone = Sweep((1000,), {"one": (rows[:1],)}, ("none", "bert"))
+    assert "1,000 tokens is the only size measured: another may be better" in " ".join(alone.conclusions())
+    ends = dataclasses.replace(found, smallest=1000, sizes=(1000, 2000), methods={"one": (A[:2],)})
+    assert ends.edges == {2000: "largest"}
+    assert ends.agreement("one") == "some"
+    assert SWEEP.agreement("one") == "disagree"
+    frequent = fold((200, 150, 144, 140), (90_000, 50_000, 45_000, 44_000), frequent=(100, 96, 90, 80))
+    assert Sweep(SIZES, {"one": (frequent,)}, ("none", "bert")).agreement("one") == "agree"
     assert found.best("frequency") is None
     assert found.as_good() == {}  # of one fold
     assert "±" not in " ".join(found.rows("one")[1])
+
+
+def test_what_is_not_in_a_sweep_is_named() -> None:
+    for call in (SWEEP.values, SWEEP.mean, SWEEP.deviation):
+        with pytest.raises(StudioError, match="no metric cost"):
+            call("one", "cost")
+        with pytest.raises(StudioError, match=r"no method three\. Use one of one, two"):
+            call("three", "tokens")
+    for ask in (SWEEP.best, SWEEP.as_good, lambda rule: SWEEP.advised(rule, "one")):
+        with pytest.raises(StudioError, match="no rule zz"):
+            ask("zz")  # type: ignore[arg-type]
 
 
 def test_the_best_method_stands_with_those_that_may_be_as_good() -> None:

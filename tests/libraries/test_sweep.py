@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pytest
@@ -123,6 +123,47 @@ def test_byte_pair_encoding_is_measured_by_its_merges() -> None:
         )
 
 
+def test_a_description_is_as_long_as_where_the_vocabulary_is_evaluated() -> None:
+    found = wps.sweep(texts=[CORPORA["skewed"]], methods="count", sizes=[40], folds=np.int64(2))  # type: ignore[arg-type]  # as good
+    whole = wps.count_texts([CORPORA["skewed"]])
+    run = wps.train(whole, wps.TrainingConfig(objective="count", vocab_size=40))
+    (figures,) = wps.cross_validate(run, texts=[CORPORA["skewed"]], folds=2).figures
+    expected = [each.description_length for each in figures.folds]
+    assert found.values("count", "description_length")[:, 0].tolist() == pytest.approx(expected, rel=1e-12)
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    *(({"folds": folds}, "Invalid number of folds") for folds in ("3", 2.5, None, True, 0)),
+    ({"methods": None}, "There is no method"),
+    ({"methods": "counts"}, "There is no method counts"),
+    ({"methods": ["count", 1]}, "There is no method 1"),
+    ({"methods": {}}, "There is no method"),
+    ({"methods": {"a": 1}}, "A method is expected, not 1"),
+    *(({"texts": texts}, "Texts are expected") for texts in (None, 5)),
+    ({"config": "x"}, "Settings are expected"),
+    *(({"max_word_length": length}, "longest word must have") for length in ("a", 0, -1)),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said"), WRONG)
+def test_wrong_arguments_are_named(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(wps.StudioError, match=said):
+        wps.sweep(**({"texts": ["a\nb"]} | wrong))
+
+
+def test_a_single_size_and_sizes_left_out() -> None:
+    ends = wps.sweep(texts=["a b\n" * 9], methods="count", sizes="5..40", folds=3)
+    assert (ends.sizes, ends.smallest, ends.largest, ends.edges) == ((7,), 7, 7, {})
+    found = wps.sweep(texts=["hug pug\n" * 9], methods="count", sizes=[8, 10, 3000], folds=3)
+    assert found.sizes == (10,)
+    assert found.left_out == (8, 3000)
+    assert f"the largest that this corpus gives is {found.largest}" in found.conclusions()[0]
+    with pytest.raises(wps.StudioError, match=rf"Use sizes of \d+ to {found.largest}"):
+        wps.sweep(texts=["hug pug\n" * 9], methods="count", sizes=[3000], folds=3)
+    with pytest.raises(wps.StudioError, match=r"one part gives at least \d+ tokens, another at most \d+"):
+        wps.sweep(texts=["a b c d e\nx x x x x\nx x x x x\n"], methods="count", sizes=[3000], folds=3)
+
+
 def test_sizes_that_cannot_be_reached() -> None:
     with pytest.raises(wps.StudioError, match=r"No vocabulary of 5 to 5 tokens .* alphabet alone are \d+ tokens"):
         wps.sweep(texts=[CORPORA["skewed"]], methods=["count"], sizes=[5])
@@ -132,7 +173,7 @@ def test_sizes_that_cannot_be_reached() -> None:
         wps.sweep(wps.CorpusFile(str(COURSE), kind="word-counts"))
     with pytest.raises(wps.StudioError, match="no method"):
         wps.sweep(texts=["a\nb"], methods=[])
-    with pytest.raises(wps.StudioError, match="objective"):
+    with pytest.raises(wps.StudioError, match="Use one of likelihood"):
         wps.sweep(texts=["a\nb"], methods=["scores"])
     with pytest.raises(wps.StudioError, match="min_value is not available"):
         wps.sweep(texts=["a\nb"], methods=["tokenizers-bpe"], config=wps.TrainingConfig(min_value=2))

@@ -7,16 +7,17 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from wordpiece_studio.cli.messages import aligned, print_result, progress
+from wordpiece_studio.cli.messages import aligned, print_result, progress, warn
 from wordpiece_studio.cli.options import FORCE, JSON, TEXT_FILES, FileOptions, PipelineOptions, check_results, results
 from wordpiece_studio.cli.parameters import CliCommand, argument, option
 from wordpiece_studio.cli.train import TrainCommand
 from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.sizes import NUMBER_OF_SIZES, RULES, USUAL_SIZES, RuleName, checked_sizes
-from wordpiece_studio.libraries.library_training import LibraryTrainer
+from wordpiece_studio.libraries.library_training import LibraryTrainer, check_library_settings
 from wordpiece_studio.libraries.sweep import FOLDS, sweep
-from wordpiece_studio.system.atomic_write import atomic_write
+from wordpiece_studio.storage.manifest import marked_page
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.training.config import Objective, TrainingConfig
 
@@ -39,7 +40,8 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
         values=Objective,
     )
     by: list[str] | None = option(
-        f"Also train with another library: {', '.join(get_args(LibraryTrainer))}. Repeat --by for several.",
+        f"Train with another library: {', '.join(get_args(LibraryTrainer))}. Repeat --by for several. Objectives are "
+        "compared too if --objective names them.",
         values=LibraryTrainer,
     )
     folds: int = option(
@@ -52,7 +54,7 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
     special_tokens = TrainCommand.special_tokens
     alphabet_limit = TrainCommand.alphabet_limit
     continuing_subword_prefix: str | None = TrainCommand.continuing_subword_prefix
-    max_word_length: int = option("Leave out words of more characters.", default=1000)
+    max_word_length: int = option("Leave out words of more characters.", default=1000, least=1)
     output: str | None = option("Write a page with charts to this file.", names=("-o", "--output"), metavar="HTML")
     export: str | None = option(
         "Then train on the whole corpus with the best method at the size that --rule advises, and write the tokenizer "
@@ -63,7 +65,7 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
     force: bool = FORCE
     as_json: bool = JSON
 
-    def run(self) -> None:
+    def run(self) -> int:
         self._check()
         names = {name: getattr(self, name) for name in _SETTINGS if self.is_given(name)}
         listed = Listing(tuple(file for path in self.files for file in self.listed_text(path, "sweep").files))
@@ -75,24 +77,28 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
                 max_word_length=self.max_word_length, progress=report,
             )  # fmt: skip
         data, lines = found.to_dict(), sweep_lines(found)
-        if self.output is not None:
-            from wordpiece_studio.evaluation.sweep_page import sweep_html
+        best = None if self.export is None else found.best(self.rule)  # type: ignore[arg-type]  # it is checked
+        with contextlib.ExitStack() as stack:
+            if self.output is not None:
+                from wordpiece_studio.evaluation.sweep_page import sweep_html
 
-            page = sweep_html(found, ", ".join(Path(path).name for path in self.files))
-            with results(force=self.force):
-                atomic_write(self.output, page.encode("utf-8", "backslashreplace"))
-            lines.append(f"The page is {display_name(self.output)}.")
-        if self.export is not None:
-            best = found.best(self.rule)  # type: ignore[arg-type]  # it is checked
-            if best is None:
-                what = "The rule {name} holds for none of the sizes"
-                raise StudioError(what, "Use another rule, or other sizes.", name=self.rule)
-            method, size = best
-            data["exported"] = {"output": self.export, "method": method, "size": size, "rule": self.rule}
-            with contextlib.redirect_stdout(io.StringIO()):
-                TrainCommand(self._call(method, size)).run()
-            lines.append(f"Trained on the whole corpus: {method}, {size:,} tokens, in {display_name(self.export)}.")
+                page = sweep_html(found, ", ".join(Path(path).name for path in self.files))
+                content = marked_page(page.encode("utf-8", "backslashreplace"))
+                stack.enter_context(results(force=self.force))
+                atomic_write_all({self.output: content}, folder=Path(self.output).parent)
+                lines.append(f"The page is {display_name(self.output)}.")
+            if self.export is not None and best is not None:
+                method, size = best
+                data["exported"] = {"output": self.export, "method": method, "size": size, "rule": self.rule}
+                with contextlib.redirect_stdout(io.StringIO()):
+                    TrainCommand(self._call(method, size)).run()
+                lines.append(f"Trained on the whole corpus: {method}, {size:,} tokens, in {display_name(self.export)}.")
         print_result(data, "\n".join(lines), as_json=self.as_json)
+        if self.export is None or best is not None:
+            return 0
+        needs = next(rule.needs for rule in RULES if rule.name == self.rule)
+        warn(f"The rule {self.rule} holds for none of the sizes, so nothing was exported. It needs {needs}.")
+        return 1
 
     def _check(self) -> None:
         checked_sizes(self.sizes)
@@ -102,9 +108,13 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
             raise StudioError("--rule needs --export", "Specify the folder to write to.")
         for name in self.objective or ():
             TrainingConfig(objective=name)  # type: ignore[arg-type]  # is checked here
+        for name in self.by or ():
+            check_library_settings(name, TrainingConfig(vocab_size=1))  # type: ignore[arg-type]  # is checked here
         if self.output is not None:
+            check_folder(Path(self.output).parent)
             check_results([self.output], force=self.force)
         if self.export is not None:
+            check_folder(self.export)
             check_results([Path(self.export) / "tokenizer.json"], force=self.force)
 
     def _call(self, method: str, size: int) -> list[str]:

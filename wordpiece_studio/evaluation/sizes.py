@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import Encoder
 
 RuleName = Literal["description", "frequency", "doubling"]
+Agreement = Literal["agree", "disagree", "some", "alone"]
 USUAL_SIZES, NUMBER_OF_SIZES = "1000..64000", 10
+KILOBYTE = 8000  # bits
 FREQUENT, FREQUENT_SHARE, LEAST_SAVING = 100, 0.95, 0.05
 
 
@@ -70,12 +72,13 @@ def size_figures(
 
 @dataclass(frozen=True, slots=True)
 class SizeRule:
-    """A rule that advises a size: what it asks, and who says so."""
+    """A rule that advises a size: what it asks, who says so, and what it `needs` where it holds for no size."""
 
     name: RuleName
     title: str
     meaning: str
     source: str
+    needs: str = ""
 
     @property
     def text(self) -> str:
@@ -95,12 +98,14 @@ RULES: tuple[SizeRule, ...] = (
         "95% occur 100 times",
         "the largest vocabulary of which 95% of the tokens occur 100 times or more where it was trained",
         "Gowda and May 2020, Finding the Optimal Vocabulary Size for Neural Machine Translation",
+        "smaller sizes or more text",
     ),
     SizeRule(
         "doubling",
         "doubling saves under 5%",
         "the size from which a vocabulary of twice the size saves less than 5% of the tokens",
         "a rule of thumb",
+        "larger sizes or more text",
     ),
 )
 
@@ -109,7 +114,7 @@ RULES: tuple[SizeRule, ...] = (
 class SizeAdvice:
     """What a rule advises for a method: a size that was measured, or None if the rule holds for none of them.
 
-    `is_at_edge` if it is the smallest or the largest, so that sizes beyond may be better.
+    `is_at_edge` if it is the smallest or the largest of them, and the corpus gives sizes beyond, which may be better.
     """
 
     rule: RuleName
@@ -118,15 +123,21 @@ class SizeAdvice:
     is_at_edge: bool
 
 
-def kilobits(bits: float) -> str:
-    return f"{bits / 1000:,.1f}"
+def kilobytes(bits: float) -> str:
+    return f"{bits / KILOBYTE:,.1f}"
 
 
+AGREEMENTS: dict[Agreement, str] = {
+    "agree": "The rules agree",
+    "disagree": "The rules disagree",
+    "some": "The rules that hold agree",
+    "alone": "Only one rule holds",
+}
 FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "tokens_per_word": ("tokens per word", "{:.3f}".format),
     "bits_per_character": ("bits per character", "{:.3f}".format),
-    "vocabulary_bits": ("vocabulary, kbit", kilobits),
-    "description_length": ("description length, kbit", kilobits),
+    "vocabulary_bits": ("vocabulary, kB", kilobytes),
+    "description_length": ("description length, kB", kilobytes),
     "frequent_share": ("tokens seen 100 times or more", "{:.1%}".format),
     "unknown_share": ("unknown tokens", "{:.2%}".format),
 }  # of each size: the title, and how it is written
@@ -144,11 +155,18 @@ class Sweep:
         By the name of each method, the figures of each fold by size.
     words_of
         The normalizer and the pre-tokenizer that decide what a word is.
+    left_out
+        Sizes that were asked for and not reached.
+    smallest, largest
+        Which sizes all trainings give; None if larger ones were not tried.
     """
 
     sizes: tuple[int, ...]
     methods: Mapping[str, tuple[tuple[SizeFigures, ...], ...]]
     words_of: tuple[str, str]
+    left_out: tuple[int, ...] = ()
+    smallest: int = 0
+    largest: int | None = None
 
     def __repr__(self) -> str:
         return f"<Sweep: {', '.join(self.methods)}; {len(self.sizes)} sizes, {self.folds} folds>"
@@ -160,10 +178,17 @@ class Sweep:
 
     def values(self, method: str, figure: str) -> NDArray[np.float64]:
         """Return a figure of a method, one of `TokenizerFigures` or its own: float64 of shape (n_folds, n_sizes)."""
+        if method not in self.methods:
+            names = ", ".join(self.methods)
+            raise StudioError("There is no method {name}", "Use one of {names}.", name=str(method)[:50], names=names)
         rows = [
             [each if figure == "frequent_share" else each.figures for each in fold] for fold in self.methods[method]
         ]
-        return np.array([[getattr(each, figure) for each in row] for row in rows], np.float64)
+        try:
+            return np.array([[float(getattr(each, figure)) for each in row] for row in rows], np.float64)
+        except (AttributeError, TypeError, ValueError):
+            what, advice = "There is no metric {name}", "Use one such as {names}."
+            raise StudioError(what, advice, name=str(figure)[:50], names=", ".join(FIGURES)) from None
 
     def mean(self, method: str, figure: str) -> NDArray[np.float64]:
         """Return the mean of a figure over the folds, float64 of shape (n_sizes,)."""
@@ -177,12 +202,22 @@ class Sweep:
     @property
     def advice(self) -> tuple[SizeAdvice, ...]:
         """What each rule advises for each method."""
-        ends = self.sizes[0], self.sizes[-1]
         pairs = [(rule.name, method) for rule in RULES for method in self.methods]
-        return tuple(SizeAdvice(*pair, size, size in ends) for pair in pairs for size in [self.advised(*pair)])
+        return tuple(SizeAdvice(*pair, size, size in self.edges) for pair in pairs for size in [self.advised(*pair)])
+
+    @property
+    def edges(self) -> dict[int, str]:
+        """The smallest and the largest size measured, where the corpus gives sizes beyond; and which of them it is."""
+        found = {} if self.sizes[0] == self.smallest else {self.sizes[0]: "smallest"}
+        if self.sizes[-1] != self.largest:
+            found[self.sizes[-1]] = "largest" if len(self.sizes) > 1 else "only"
+        return found
 
     def advised(self, rule: RuleName, method: str) -> int | None:
         """Return the size that a rule advises for a method; None if the rule holds for none of the sizes."""
+        if rule not in get_args(RuleName):
+            names = ", ".join(get_args(RuleName))
+            raise StudioError("There is no rule {name}", "Use one of {names}.", name=str(rule)[:50], names=names)
         sizes = np.array(self.sizes)
         if rule == "description":
             found = sizes[[np.argmin(self.mean(method, "description_length"))]]
@@ -194,6 +229,14 @@ class Sweep:
             much = np.flatnonzero(saved >= LEAST_SAVING)
             found = sizes[: len(saved)][much[-1] + 1 if len(much) else 0 :]
         return int(found[0]) if len(found) else None
+
+    def agreement(self, method: str) -> Agreement:
+        """Return whether rules advise the same size for a method; those that hold for no size say nothing."""
+        sizes = [self.advised(rule.name, method) for rule in RULES]
+        holding = [size for size in sizes if size is not None]
+        if len({*holding}) > 1:
+            return "disagree"
+        return "agree" if len(holding) == len(sizes) else "alone" if len(holding) == 1 else "some"
 
     def saved_by_doubling(self, method: str) -> NDArray[np.float64]:
         """Return the share of tokens that a vocabulary of twice the size saves, float64 of shape (n_sizes,).
@@ -262,25 +305,29 @@ class Sweep:
     def conclusions(self) -> list[str]:
         """Return what follows, in sentences: where rules disagree, and which method has the shortest description."""
         found = []
+        if self.left_out:
+            most = "" if self.largest is None else f"; the largest that this corpus gives is {self.largest:,}"
+            found.append(f"Sizes not reached: {', '.join(f'{size:,}' for size in self.left_out)}{most}.")
         for method in self.methods:
             advised = {rule.title: self.advised(rule.name, method) for rule in RULES}
             said = "; ".join(
-                f"{title}, {f'{size:,} tokens' if size else 'none of these sizes'}" for title, size in advised.items()
+                f"{rule.title}, {f'{advised[rule.title]:,} tokens' if advised[rule.title] else none}"
+                for rule in RULES
+                for none in [f"none of these sizes ({rule.needs} needed)"]
             )
-            verb = "agree" if len({*advised.values()}) == 1 else "disagree"
-            found.append(f"The rules {verb} on {method}: {said}.")
-            for edge, name in ((self.sizes[0], "smallest"), (self.sizes[-1], "largest")):
+            found.append(f"{AGREEMENTS[self.agreement(method)]} on {method}: {said}.")
+            for edge, name in self.edges.items():
                 if edge in advised.values():
                     what = f"For {method}, {edge:,} tokens is the {name} size measured"
-                    found.append(f"{what}: one beyond it may be better.")
+                    found.append(f"{what}: {'another' if name == 'only' else 'one beyond it'} may be better.")
         best = self.best()
         assert best is not None  # this rule holds for some size
         shortest = self.mean(best[0], "description_length").min()
-        found.append(f"The shortest description is that of {best[0]} at {best[1]:,} tokens: {kilobits(shortest)} kbit.")
+        found.append(f"The shortest description is that of {best[0]} at {best[1]:,} tokens: {kilobytes(shortest)} kB.")
         for name, each in self.as_good().items():
             size = self.advised("description", name)
             chance = "; the difference may be 0" if each.may_be_zero else ""
-            longer = f"{kilobits(each.mean)} kbit longer (95% interval: {kilobits(each.low)} to {kilobits(each.high)})"
+            longer = f"{kilobytes(each.mean)} kB longer (95% interval: {kilobytes(each.low)} to {kilobytes(each.high)})"
             found.append(f"That of {name} at {size:,} tokens is {longer}{chance}.")
         return found
 
@@ -290,6 +337,9 @@ class Sweep:
             "words_of": dict(zip(("normalizer", "pre_tokenizer"), self.words_of, strict=True)),
             "folds": self.folds,
             "sizes": list(self.sizes),
+            "left_out": list(self.left_out),
+            "smallest": self.smallest,
+            "largest": self.largest,
             "methods": {
                 name: {
                     "figures": {

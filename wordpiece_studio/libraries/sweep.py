@@ -9,12 +9,14 @@ trained once for each size.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, load_kernels
 from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, Retraining
@@ -54,7 +56,7 @@ from wordpiece_studio.training.segmentation import minimum_vocab_size
 from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from wordpiece_studio.evaluation.held_out import Place, Report
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -87,7 +89,7 @@ class VocabularySizes:
 
 def sweep(
     corpus: Place | Iterable[Place] | Listing = (),
-    methods: Sequence[str] | Mapping[str, SweepMethod] = get_args(Objective),
+    methods: str | Iterable[str] | Mapping[str, SweepMethod] = get_args(Objective),
     *,
     texts: Iterable[str] = (),
     sizes: str | Iterable[int] = USUAL_SIZES,
@@ -136,13 +138,22 @@ def sweep(
     ((15, 20), [1.75, 1.0])
     """
     wanted, number = checked_sizes(sizes)
+    config = TrainingConfig() if config is None else config
     if not isinstance(methods, Mapping):
-        methods = {name: _method(name, config or TrainingConfig()) for name in methods}
-    if not methods:
-        raise StudioError("There is no method to compare", "Pass an objective or a library.")
-    if folds < 1:
-        raise StudioError("Invalid number of folds: {value}", "Use a whole number of at least 1.", value=folds)
-    watch, given = Watch(progress, should_stop), list(texts)
+        names = [methods] if isinstance(methods, str) or not isinstance(methods, Iterable) else methods
+        methods = {name: _method(name, config) for name in names}
+    for method in methods.values() or [None]:
+        if not isinstance(method, SweepMethod):
+            what = "There is no method to compare" if method is None else "A method is expected, not {value}"
+            raise StudioError(what, "Pass an objective or a library.", value=repr(method)[:50])
+    if not hasattr(folds, "__index__") or isinstance(folds, bool) or folds < 1:
+        what, advice = "Invalid number of folds: {value}", "Use a whole number of at least 1."
+        raise StudioError(what, advice, value=repr(folds)[:50])
+    folds = operator.index(folds)
+    if not hasattr(max_word_length, "__index__") or max_word_length < 1:
+        what = "The longest word must have at least one character, not {n}"
+        raise StudioError(what, n=repr(max_word_length)[:50])
+    watch, given = Watch(progress, should_stop), list(checked_texts(texts))
     files = () if given else listing(corpus).files
     steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
     again = {name: _retraining(method, steps) for name, method in methods.items()}
@@ -173,11 +184,12 @@ def sweep(
     for name, training, _ in pairs:
         watch.note(f"Training {name}", len(trained), len(pairs))
         trained.append(_trained(name, methods[name].trainer, again[name], training, wanted[-1], watch))
-    chosen = _common_sizes(wanted, number, trained)
+    first, last = max(each.first for each in trained), min(each.last for each in trained)
+    chosen = _common_sizes(wanted, number, first, last)
     measured: list[list[SizeFigures | None]] = []
     for (name, parts, source), each in zip(pairs, trained, strict=True):
         fold, found = parts.divided(again[name]), []
-        share = fold.held_out.words / (fold.held_out.words + fold.rest.total)
+        share = fold.held_out.characters / fold.characters
         for place, size in enumerate(chosen):
             watch.note(f"Measuring {name}", len(measured) * len(chosen) + place, len(pairs) * len(chosen))
             tokenizer = each.at(size)
@@ -185,10 +197,14 @@ def sweep(
         measured.append(found)
     by_size = [some for some in zip(*measured, strict=True) if None not in some]
     if not by_size:
-        raise _unreachable(wanted)
+        raise _unreachable(wanted, first, last)
     rows: Any = [*zip(*by_size, strict=True)]
     by_method = {name: tuple(rows[k * folds : (k + 1) * folds]) for k, name in enumerate(methods)}
-    return Sweep(tuple(each.size for each in rows[0]), by_method, (steps[0].name, steps[1].name))
+    reached = tuple(each.size for each in rows[0])
+    left_out = () if number else tuple(size for size in wanted if size not in reached)
+    return Sweep(
+        reached, by_method, (steps[0].name, steps[1].name), left_out, first, last if last < wanted[-1] else None
+    )
 
 
 def _retraining(method: SweepMethod, steps: tuple[Normalizer, PreTokenizer]) -> Retraining:
@@ -203,27 +219,35 @@ def _method(name: str, config: TrainingConfig) -> SweepMethod:
         trainer: LibraryTrainer = name  # type: ignore[assignment]  # it is one
         check_library_settings(trainer, dataclasses.replace(config, vocab_size=1))
         return SweepMethod(library_settings(trainer, config), trainer)
+    if name not in get_args(Objective):
+        known = ", ".join([*get_args(Objective), *get_args(LibraryTrainer)])
+        raise StudioError("There is no method {name}", "Use one of {names}.", name=str(name)[:50], names=known)
+    if not isinstance(config, TrainingConfig):
+        raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:50])
     return SweepMethod(dataclasses.replace(config, objective=name, min_value=None))  # type: ignore[arg-type]  # checked
 
 
-def _common_sizes(wanted: Sequence[int], number: int, trained: Sequence[VocabularySizes]) -> tuple[int, ...]:
-    first, last = max(each.first for each in trained), min(each.last for each in trained)
+def _common_sizes(wanted: Sequence[int], number: int, first: int, last: int) -> tuple[int, ...]:
+    low, high = first, last
+    if number and wanted[0] < last:  # else the corpus is small, and all its sizes are measured
+        low, high = max(first, wanted[0]), min(last, wanted[-1])
     if number:
-        if wanted[0] < last:  # else the corpus is small, and all its sizes are measured
-            first, last = max(first, wanted[0]), min(last, wanted[-1])
-        chosen = spaced_sizes(first, last, number) if first < last else ()
+        chosen = spaced_sizes(low, high, number) if low <= high else ()
     else:
         chosen = tuple(size for size in wanted if first <= size <= last)
     if not chosen:
-        raise _unreachable(wanted, first)
+        raise _unreachable(wanted, first, last)
     return chosen
 
 
-def _unreachable(wanted: Sequence[int], first: int = 0) -> StudioError:
+def _unreachable(wanted: Sequence[int], first: int, last: int) -> StudioError:
     what = "No vocabulary of {smallest:,} to {largest:,} tokens can be trained on this corpus"
-    larger = "Use larger sizes: special tokens and alphabet alone are {first:,} tokens."
-    advice = larger if first > wanted[-1] else "Use other sizes."
-    return StudioError(what, advice, smallest=wanted[0], largest=wanted[-1], first=first)
+    advice = "Use sizes of {first:,} to {last:,}." if last < wanted[-1] else "Use smaller sizes."
+    if first > wanted[-1]:
+        advice = "Use larger sizes: special tokens and alphabet alone are {first:,} tokens."
+    elif first > last:  # the alphabet of one part has more tokens than another part gives
+        advice = "Use more text: one part gives at least {first:,} tokens, another at most {last:,}."
+    return StudioError(what, advice, smallest=wanted[0], largest=wanted[-1], first=first, last=last)
 
 
 def _trained(

@@ -45,8 +45,9 @@ class SizeSweep(QObject):
     ) -> None:
         super().__init__(parent)
         self._model, self._runs, self._counting = model, runs, counting
-        self.sizes = ""  # as the user wrote them; empty for those of the current run
+        self.sizes = ""  # as the user wrote them; empty for those of the runs
         self._is_wanted = False
+        self._alike: dict[str, tuple[SweepMethod, list[Run]]] = {}
         self._request: tuple[Any, ...] | None = None
         self.task = Task(swept, "The sizes cannot be measured", self, debounce_ms=_DEBOUNCE_MS, on_answer=self._take)
         self.advised: dict[tuple[str, str], int | None] = {}  # sizes, by rule and method
@@ -56,8 +57,13 @@ class SizeSweep(QObject):
 
     @property
     def method(self) -> str:
-        """The name of the current run among the methods."""
-        return "" if self._model.run is None else self._model.run.letter
+        """The name of the current run among the methods: the letter of the first run that is trained alike."""
+        run = self._model.run
+        return "" if run is None else next((each for each, (_, runs) in self._alike.items() if run in runs), run.letter)
+
+    def runs_of(self, letter: str) -> list[Run]:
+        """Return the runs of a method, the first of which has this letter; they differ in size alone."""
+        return self._alike[letter][1] if letter in self._alike else []
 
     @property
     def found(self) -> Sweep | None:
@@ -107,8 +113,16 @@ class SizeSweep(QObject):
         if run is None or corpus is None or not run.history.has_steps:
             return None
         alike = [each for each in self._runs.all if each is run or _is_alike(each, run)]
-        methods = {each.letter: _method(each) for each in alike}
-        sizes = self.sizes or f"1..{run.history.vocabulary_size(len(run.history))}:{_NUMBER}"
+        found: dict[str, tuple[SweepMethod, list[Run]]] = {}
+        for each in alike:
+            method = _method(each)
+            known = next((runs for its, runs in found.values() if its == method), None)
+            if known is None:
+                found[each.letter] = method, [each]
+            else:
+                known.append(each)
+        self._alike, methods = found, {letter: method for letter, (method, _) in found.items()}
+        sizes = self.sizes or f"1..{max(each.history.vocabulary_size(len(each.history)) for each in alike)}:{_NUMBER}"
         return alike[0].counts, methods, corpus.text or "", corpus.files, sizes, self._counting.max_word_length
 
 

@@ -52,6 +52,8 @@ _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _Rule = Annotated[list[str | int], msgspec.Meta(min_length=2, max_length=3)]  # a forbidden pair, or a chosen merge
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
+_LARGEST_PAGE_BYTES = 100_000_000
+_PAGE_MARK = b"<!-- WordPiece Studio, %s -->\n"
 _LARGEST_FILE_BYTES = 1 << 30  # of a tokenizer; nothing larger is read in these formats
 _ADVICE = "Save again; or specify the file to read, tokenizer.json or vocab.txt, instead of the folder."
 _ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
@@ -322,6 +324,11 @@ def write_word_counts_with_manifest(place: Path, counts: WordCounts, record: Cor
     write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
 
 
+def marked_page(page: bytes) -> bytes:
+    """Return a page of HTML with its hash at its end, by which `check_replaceable` knows that it is unchanged."""
+    return page + _PAGE_MARK % _hash(page).encode()
+
+
 def check_replaceable(path: str | os.PathLike[str]) -> None:
     """Check that a file, if it exists, was written by this program and is unchanged, according to its manifest."""
     place = Path(path)
@@ -336,6 +343,9 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         known = [read_manifest(path).file_sha256.get(place.name) for path in manifests if path.is_file()]
         with place.open("rb") as file:
             is_known = hashlib.file_digest(file, "sha256").hexdigest() in known
+        if place.suffix == ".html" and not is_known:
+            data = small_file_bytes(place, _LARGEST_PAGE_BYTES, TOO_LARGE_TOKENIZER)
+            is_known = data == marked_page(data[: -len(_PAGE_MARK % bytes(64))])
     except (StudioError, OSError):
         is_known = False
     if not is_known:

@@ -15,6 +15,7 @@ import platform
 import re
 import secrets
 import stat
+import tempfile
 import time
 import zlib
 from contextvars import ContextVar
@@ -198,8 +199,12 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     existing = next((place for place in (folder, *folder.absolute().parents) if os.path.lexists(place)), None)
     if existing is None or not existing.is_dir():
         raise StudioError("{path} is not a folder", "Choose another.", path=display_name(existing or folder))
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise StudioError("The folder {path} cannot be written to", "Choose another.", path=display_name(existing))
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            return
+    except OSError:
+        what = "The folder {path} cannot be written to"
+        raise StudioError(what, "Choose another.", path=display_name(existing)) from None
 
 
 def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:

@@ -113,12 +113,15 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     advised = {each.rule: each.size for each in found.advice if each.method == letters[1]}
     labels = [label.text for label in shapes(pane, Label)]
     assert f"Shortest description: {advised['description']:,}" in labels
-    assert pane._advice.text().startswith("The rules disagree")
+    assert pane._advice.text().startswith("Only one rule holds. Shortest description: ")
+    assert pane._advice.text().endswith("Doubling saves under 5%: none (larger sizes or more text needed)")
 
     # Another metric, another look, other sizes.
     pane.choice.setCurrentIndex(2)
     pane.choice.activated.emit(2)
-    assert pane.view.drawing.y.title == "Description length (kbit)"
+    assert pane.view.drawing.y.title == "Description length (kB)"
+    top = found.mean(letters[1], "description_length").max() / 8000
+    assert top <= pane.view.drawing.y.range[1] < 2 * top
     window.theme.set_choice("dark")
     studio.wait(lambda: not pane.is_stale)
     assert len(shapes(pane, Line)) == 2
@@ -140,10 +143,25 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     studio.wait(lambda: len(runs.all) == before + 1 and model.state is TrainerState.FINISHED, 20_000)
     assert len(model.vocabulary_at(model.merge_count)) == 90
 
+    # What is measured of its method stays, and so does the axis.
+    assert pane.found is not None
+    assert pane.found.sizes == (60, 90)
+    assert not pane.sweep.task.is_running
+    assert pane.sweep.method == letters[1]
+    studio.wait(lambda: not pane.is_stale)
+    assert pane.names[letters[1]].count(",") == 1
+    pane.field.setText("")
+    pane.field.editingFinished.emit()
+    assert pane.sweep.task.request is not None
+    assert pane.sweep.task.request[-2] == "1..160:24"
 
-def test_a_small_corpus_says_what_it_needs(studio: Studio) -> None:
+
+def test_a_small_corpus_says_what_it_needs(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     window = studio.window
     window.actions_.choice("choose_layout", "sizes").trigger()
     studio.wait(lambda: window.sizes_pane.view is not None and not window.sizes_pane.is_stale)
     assert "train on a text of 2,000 words" in window.sizes_pane.view.sentence.text()
     assert window.session.sizes.task.request is None
+    monkeypatch.setattr(type(window.sizes_pane), "tokens", 0)
+    window.sizes_pane.refresh_now()
+    assert window.sizes_pane._export.text() == "Export at this size…"

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.sizes import FIGURES, checked_sizes
+from wordpiece_studio.evaluation.sizes import FIGURES, KILOBYTE, checked_sizes
 from wordpiece_studio.session.chart_source import Curve
 from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.task import single_shot
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from wordpiece_studio.evaluation.sizes import Sweep
+    from wordpiece_studio.evaluation.sizes import Agreement, Sweep
     from wordpiece_studio.session.chart_source import ChartSource
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
@@ -49,8 +49,8 @@ def _titles() -> dict[str, str]:
     return {
         "tokens_per_word": _tr("Tokens per word"),
         "bits_per_character": _tr("Bits per character"),
-        "description_length": _tr("Description length (kbit)"),
-        "vocabulary_bits": _tr("Vocabulary cost (kbit)"),
+        "description_length": _tr("Description length (kB)"),
+        "vocabulary_bits": _tr("Vocabulary cost (kB)"),
         "frequent_share": _tr("Tokens seen 100 times or more"),
         "unknown_share": _tr("Unknown tokens"),
     }
@@ -62,6 +62,25 @@ def _rule_names() -> dict[str, str]:
         "frequency": _tr("95% occur 100 times"),
         "doubling": _tr("Doubling saves under 5%"),
     }
+
+
+def _needs() -> tuple[str, str, str]:
+    """Return what is said of each rule that holds for no size."""
+    small, large = _tr("none (smaller sizes or more text needed)"), _tr("none (larger sizes or more text needed)")
+    return "", small, large
+
+
+def _agreements() -> dict[Agreement, str]:
+    return {
+        "agree": _tr("The rules agree."),
+        "disagree": _tr("The rules disagree: they ask different questions."),
+        "some": _tr("The rules that hold agree."),
+        "alone": _tr("Only one rule holds."),
+    }
+
+
+def _unit(figure: str) -> int:
+    return KILOBYTE if figure in ("description_length", "vocabulary_bits") else 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +108,8 @@ class SizesChart(Chart):
         shapes: list[Shape] = []
         notes, values = [], []
         for letter in found.methods:
-            mean, sd = found.mean(letter, source.figure), found.deviation(letter, source.figure)
+            unit = _unit(source.figure)
+            mean, sd = found.mean(letter, source.figure) / unit, found.deviation(letter, source.figure) / unit
             values += [mean - sd, mean + sd]
             color, style = source.look_of(letter)
             edge = np.append(mean + sd, (mean - sd)[::-1])
@@ -115,7 +135,8 @@ class SizesChart(Chart):
             found.append(Rule(hovered, Stroke("muted", style=Qt.PenStyle.DotLine)))
         x = float(np.log10(max(source.tokens, 1)))
         if drawing.x.range[0] <= x <= drawing.x.range[1]:
-            means = [source.sweep.at(letter, source.figure, source.tokens)[0] for letter in source.found.methods]
+            each = (source.sweep.at(letter, source.figure, source.tokens)[0] for letter in source.found.methods)
+            means = [mean / _unit(source.figure) for mean in each]
             known = [mean for mean in means if mean == mean]
             found += [Rule(x, Stroke("text", 2)), Dots([x] * len(known), known, "text", Stroke("surface", 1.5))]
             found.append(Label(counted(source.tokens, "↔ 1 token", "↔ {count} tokens"), x, high, 0.5, 0, "text"))
@@ -203,8 +224,7 @@ class SizesPane(Pane):
             self._model.seek(min(step, count))
 
     def look_of(self, letter: str) -> tuple[str, Qt.PenStyle]:
-        run = next((run for run in self._session.runs.all if run.letter == letter), None)
-        number = 0 if run is None else run.color
+        number = next((run.color for run in self.sweep.runs_of(letter)), 0)
         return self._theme.run_color(number).name(), run_line(number)
 
     def written(self, letter: str, figure: str, size: int) -> str:
@@ -225,7 +245,11 @@ class SizesPane(Pane):
             self.view = ChartView(chart, source, self._theme.colors, self)
             self.view.title.hide()
             self._room.addWidget(self.view)
-        self.names = {run.letter: f"{run.letter} {name}" for run, name in run_names(self._session.runs.all).items()}
+        names = run_names(self._session.runs.all)
+        self.names = {
+            letter: ", ".join(f"{run.letter} {names[run]}" for run in self.sweep.runs_of(letter) if run in names)
+            for letter in (() if self.found is None else self.found.methods)
+        }
         self.view.refresh()
         self.set_heading(self.progress_text if self.found is not None else "")
         self._say()
@@ -247,15 +271,20 @@ class SizesPane(Pane):
         found, letter, size = self.found, self.sweep.method, self.tokens
         for button in (self._export, self._keep):
             button.setEnabled(size > 0)
-        self._export.setText(filled(self.tr("Export at {size}…"), size=size))
+        text = filled(self.tr("Export at {size}…"), size=size)
+        self._export.setText(text if size else self.tr("Export at this size…"))
         figures = advice = ""
         if found is not None:
             figures = " · ".join(f"{title} {self.written(letter, name, size)}" for name, title in _titles().items())
             sizes = {name: self.sweep.advised[rule, letter] for rule, name in _rule_names().items()}
-            more = {None: self.tr("none of these sizes"), found.sizes[-1]: self.tr("{size} or more")}
-            said = (f"{name}: {filled(more.get(each, '{size}'), size=each)}" for name, each in sizes.items())
-            agree, differ = self.tr("The rules agree."), self.tr("The rules disagree: they ask different questions.")
-            advice = f"{agree if len({*sizes.values()}) == 1 else differ} {' · '.join(said)}"
+            edges = {"smallest": self.tr("{size} or less"), "largest": self.tr("{size} or more")}
+            more = {each: edges.get(edge, "{size}") for each, edge in found.edges.items()}
+            needs = dict(zip(sizes, _needs(), strict=True))
+            said = (
+                f"{name}: {needs[name] if each is None else filled(more.get(each, '{size}'), size=each)}"
+                for name, each in sizes.items()
+            )
+            advice = f"{_agreements()[found.agreement(letter)]} {' · '.join(said)}"
         self._figures.show_text(figures)
         self._advice.show_text(advice)
         if not self._rest.isActive():
