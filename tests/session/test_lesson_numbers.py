@@ -201,7 +201,7 @@ def test_the_runs_of_the_lesson_on_objectives_differ_as_it_says() -> None:
         counts_of_pair = f"{pairs[left, right]}/({symbols[left]} × {symbols[right]})"
         assert f"{left} {right} with {counts_of_pair}" in said("objectives")
     assert {page.merges[0] for page in pages} == {*three}
-    assert f"N counts all symbols of the corpus, {sum(symbols.values())}." in said("objectives")
+    assert f"where N = {sum(symbols.values())} counts all symbols of the corpus." in said("objectives")
     lengths = [[sum(count_symbols(corpus).values()) for corpus in page.corpora] for page in pages]
     needed = [next(step for step, length in enumerate(each) if length <= 120) for each in lengths]
     assert needed[0] > 2 * needed[1]
