@@ -58,3 +58,10 @@ def test_every_key_means_one_thing_and_those_of_text_fields_are_left_to_them(emp
 def test_a_title_is_read_without_its_marks(empty_studio: Studio) -> None:
     assert [plain_title(text) for text in ("&Open files…", "R&&D", "Cu&t\tCtrl+X")] == ["Open files…", "R&D", "Cut"]
     assert "View › Panes" in {path for path, _ in empty_studio.window.actions_.placed()}
+
+
+def test_the_step_menu_fits_on_a_small_screen_at_the_usual_size_of_text(empty_studio: Studio) -> None:
+    window = empty_studio.window
+    menu = next(action.menu() for action in window.menuBar().actions() if letter(action.text()) == "s")
+    rows = sum(not action.isSeparator() for action in menu.actions())
+    assert rows * 27 < 640  # with the style sheet, beside the bars of a system, of 768 pixels

@@ -334,6 +334,7 @@ def test_while_predicting_another_run_is_shown_no_further(three: Studio) -> None
     window.session.prediction.begin()
     tabs, compare = window.run_strip.tabs, window.actions_.compare_runs
     assert (compare.isEnabled(), compare.property("reason")) == (False, "Prediction is on")
+    assert not window.actions_.compare_step.isEnabled()
     three.qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
     assert (runs.current, model.step, model.merge_count) == (first, 3, 3)
     assert "h + ##u" not in tabs.tabToolTip(0) + tabs.tabText(0)

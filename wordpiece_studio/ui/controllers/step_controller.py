@@ -254,7 +254,7 @@ class StepController(Controller):
     @command(
         tr("Co&mpare with this step"),
         tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
-        "Ctrl+Shift+M", "compare", unless=_no_run,
+        "Ctrl+Shift+M", "compare", unless=lambda self: self.why_hidden() or self._no_run(),
     )  # fmt: skip
     def compare_step(self) -> None:
         bookmarks, step, history = self._marks.bookmarks, self._model.step, self._model.history
