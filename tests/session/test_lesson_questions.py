@@ -113,18 +113,17 @@ def test_what_is_said_is_of_the_case_that_is_asked_about() -> None:
     unknown = ask("tokens", "mug bug")
     assert unknown.value == ("[UNK]", "b", "##u", "##g")
     assert unknown.why == "“mug bug” becomes [UNK] b ##u ##g: m is no token, so its whole word is [UNK]."
-    assert ask("size", "2").why == "7 symbols of the alphabet, and 2 from the merges: 9."
+    assert ask("size", "2").why == "7 tokens before the first merge, and 2 from the merges: 9."
 
     def rule(name: str, about: str, step: int) -> str:
         return rule_of(Question(kind="ask", line=1, name=name, about=about, step=step), RUN)
 
     assert rule("symbols", "hug", 0) == "Before the first merge, each character is a symbol of its own."
     assert rule("symbols", "hug", 1) == "Apply the merges in their order."
-    assert "special tokens" not in rule("size", "2", 2)
     assert "the whole word is unknown" in rule("tokens", "mug", 2)
     assert "with a space" in rule("merge", "1", 0)
     before = solution(Question(kind="ask", line=1, name="symbols", about="hug"), RUN)
-    assert before.why == "Before the first merge, the symbols of “hug” are h ##u ##g."
+    assert before.why == "At step 0, the symbols of “hug” are h ##u ##g."
 
 
 def test_a_lesson_that_trains_for_long_is_stopped(tmp_path: Path) -> None:

@@ -90,12 +90,8 @@ def is_answer(typed: str, right: Solution) -> bool:
 
 def rule_of(asked: Question, run: Run) -> str:
     """Return how the answer is found, for whoever has a wrong one."""
-    merges = _tr("Apply the merges in their order.")
-    if not asked.step:
-        merges = _tr("Before the first merge, each character is a symbol of its own.")
-    size = _tr("Count the alphabet, and the new token of each merge.")
-    if run.config.reserved_tokens:
-        size = _tr("Count special tokens, alphabet, and the new token of each merge.")
+    first = _tr("Before the first merge, each character is a symbol of its own.")
+    merges = _tr("Apply the merges in their order.") if asked.step else first
     return {
         "n": _tr("Count it in every word, times the count of the word."),
         "score": filled(_tr("The objective is {rule}."), rule=RULES[run.config.objective]),
@@ -114,7 +110,7 @@ def rule_of(asked: Question, run: Run) -> str:
         "symbols": merges,
         "words": _tr("Apply the normalizer first, then split as the pre-tokenizer does."),
         "characters": _tr("Count them after the normalizer, which may take one apart or remove it."),
-        "size": size,
+        "size": _tr("Count the tokens that are there before the first merge, and the new one of each merge."),
         "size_for": _tr("Each step adds a token to the vocabulary, and joins symbols in the corpus."),
         "step": _tr("The merge history has the step that created each token."),
     }[asked.name]
@@ -213,9 +209,7 @@ def _tokens(run: Run, about: str, step: int) -> Solution:
 
 
 def _symbols(run: Run, about: str, step: int) -> Solution:
-    why = _tr("At step {step}, the merges have made {shown} of “{about}”.")
-    if not step:
-        why = _tr("Before the first merge, the symbols of “{about}” are {shown}.")
+    why = _tr("At step {step}, the symbols of “{about}” are {shown}.")
     return _found(run.history.segmentation(about, step), why, about=about, step=step)
 
 
@@ -237,9 +231,7 @@ def _size(run: Run, about: str, _step: int) -> Solution:
     if step:
         _merge_at(run, about)
     size, first = run.history.vocabulary_size(step), run.history.vocabulary_size(0)
-    why = _tr("{first} symbols of the alphabet, and {new} from the merges: {number}.")
-    if run.config.reserved_tokens:
-        why = _tr("{first} special tokens and symbols of the alphabet, and {new} from the merges: {number}.")
+    why = _tr("{first} tokens before the first merge, and {new} from the merges: {number}.")
     return _found(size, why, first=first, new=size - first)
 
 

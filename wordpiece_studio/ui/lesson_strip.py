@@ -57,13 +57,11 @@ class LessonStrip(QFrame):
         self._text = page.text
         self.title.show_text(page.title)
         asked = page.question
-        self.field.clear()
         self.field.setVisible(asked is not None and asked.kind == "ask")
         choices = () if asked is None else asked.choices
         offer(self.box, [(menu_text(text), text) for text in choices])
         self.box.view().setMinimumWidth(self.box.view().sizeHintForColumn(0) + _BESIDE)
         self.box.setVisible(bool(choices))
-        self.say()
         self.show()
         if not self.field.isHidden():
             ask_in(self.field)
