@@ -76,6 +76,7 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     assert prediction.is_revealed
     assert (pairs(studio)[0], view.rows.records[0].mark) == ("h ##u", "merged")
     assert cells(studio, 0) == ["15", "15", "36", "1/36"]
+    assert [row.look.is_marked for row in view.rows.records] == [True] + [False] * 5
     assert view.sentence.text().startswith("6 pairs share 1/36: a tie. h ##u is merged")
     QTest.keyClick(window, Key.Key_Space)
     assert model.step == 2

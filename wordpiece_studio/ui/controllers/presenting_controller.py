@@ -49,8 +49,8 @@ class PresentingController(Controller):
         return "" if self._window.is_presenting else self.tr("Only in the layout Presenting")
 
     def _no_clicker(self) -> str:
-        is_asking = self._session.prediction.is_on
-        return "" if is_asking else self._not_presenting()
+        is_clicked = self._window.is_presenting or self._session.prediction.is_on
+        return "" if is_clicked else self.tr("Only in the layout Presenting, or while predicting")
 
     def _on_window_presenting_changed(self) -> None:
         window, actions = self._window, self._actions

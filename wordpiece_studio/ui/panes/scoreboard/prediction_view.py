@@ -67,6 +67,11 @@ class CandidateRow(NamedTuple):
         return "success" if typed == counts_of(self.candidate)[place] else "error"
 
     @property
+    def look(self) -> RowLook:
+        is_merged = self.mark == _tr("merged")  # also where there is no room for the word
+        return RowLook("tie_soft" if self.mark else "", is_bold=is_merged, is_marked=is_merged)
+
+    @property
     def spoken(self) -> str:
         chosen = _tr("{pair}, your choice") if self.is_chosen else "{pair}"
         return ", ".join(filter(None, (chosen.format(pair=self.pair_text), self.value, self.mark)))
@@ -94,7 +99,7 @@ class PredictionView(QWidget):
         self.table = TableView(
             self.rows, theme, self, name=self.tr("Candidates in alphabetical order"), row_room=4, points=0, gap=3,
             has_bar=False, walking_chooses=True, marks_selected=True,
-            look=each_row(lambda row: RowLook("tie_soft" if row.mark else "", is_bold=bool(row.mark))),
+            look=each_row(lambda row: row.look),
         )  # fmt: skip
         self.more_button = tool_button(
             self.tr("Show more candidates"), "", self, prediction.ask_for_more, name=self.tr("Show more candidates"),
