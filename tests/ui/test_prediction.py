@@ -207,6 +207,9 @@ def test_what_decides_is_brought_into_view(studio: Studio) -> None:
     merged = [at for at, each in enumerate(view.rows.records) if each.mark == "merged"]
     for table, rows, place in ((view.words_table, view.words, lit[0]), (view.table, view.rows, merged[0])):
         assert table.viewport().rect().contains(table.visualRect(rows.index(place, 1)))
+    window.docks.fill("scoreboard")  # where there is room, what is said is large, and the words stand beside
+    studio.wait(lambda: view.sentence.fontMetrics().height() > view.table.fontMetrics().height())
+    assert view.words_table.x() > view.table.geometry().right()
 
 
 def test_a_view_has_prediction_and_the_run_stays_whole(studio: Studio) -> None:

@@ -116,7 +116,7 @@ class PredictionView(QWidget):
         question = fill(QVBoxLayout(), (self.table, 1), self.more_button, spacing=4)
         title = fill(QVBoxLayout(), self.words_title, margins=(14, 2, 14, 0))
         words = fill(QVBoxLayout(), title, (self.words_table, 1), spacing=4)
-        self._parts = fill(QBoxLayout(QBoxLayout.Direction.TopToBottom), (question, 3), (words, 2), spacing=4)
+        self._parts = fill(QBoxLayout(QBoxLayout.Direction.TopToBottom), (question, 5), (words, 3), spacing=4)
         self.save_button = tool_button("", "", self, role="button")
         said = fill(QVBoxLayout(), self.sentence, self.hint, self.save_button, margins=(14, 2, 14, 6), spacing=2)
         fill(QVBoxLayout(self), (self._parts, 1), said, spacing=4)
