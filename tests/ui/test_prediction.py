@@ -202,6 +202,7 @@ def test_what_decides_is_brought_into_view(studio: Studio) -> None:
     window, view = studio.window, studio.window.scoreboard_pane.prediction_view
     assert window.scoreboard_pane.hints[0] == "before merge 1 · the 30 best in alphabetical order"
     window.session.prediction.choose(("a", "##k"))
+    view.words_table.chip_chosen.emit("a")  # what was counted gives way to what is merged
     window.session.prediction.reveal()
     lit = [at for at, word in enumerate(view.words.records) if any(word.lit)]
     merged = [at for at, each in enumerate(view.rows.records) if each.mark == "merged"]

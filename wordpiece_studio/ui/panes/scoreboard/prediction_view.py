@@ -177,6 +177,7 @@ class PredictionView(QWidget):
         self.table.mark_row(next((at for at, row in enumerate(rows) if row.is_chosen and not row.value), -1))
         self.table.spread()
         self.more_button.setVisible(prediction.has_more and not prediction.is_revealed)
+        self._lit = self._lit if merge is None else ""
         self._say()
         self._show_words()
         if merge is not None:
