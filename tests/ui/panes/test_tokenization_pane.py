@@ -18,9 +18,11 @@ from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.storage.view import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
 
     from tests.ui.panes.conftest import Bench
     from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
@@ -589,3 +591,11 @@ def test_what_is_beyond_the_limit_is_reported(bench: Bench, pane: TokenizationPa
     pane.set_text("a")
     bench.settle()
     assert not pane._field.limit.isVisible()
+
+
+def test_a_low_box_of_unknown_words_says_of_which_and_of_how_many(qtbot: QtBot) -> None:
+    box = UnknownBox()
+    qtbot.addWidget(box)
+    box.show_text("gun is [UNK].\nThe text has 2 unknown words in all.\nThe whole word is.", is_low=True)
+    assert box.text() == "gun is [UNK]. The text has 2 unknown words in all."
+    assert "The whole word is." in box.toolTip()

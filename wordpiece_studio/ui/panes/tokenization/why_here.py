@@ -248,7 +248,7 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
 
 
 class UnknownBox(WholeLabel):
-    """Shows all sentences; in a low pane, only the first, and all of them in the tooltip."""
+    """Shows all sentences; in a low pane, not the last, which is always the same; the tooltip has them all."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, role="error")
@@ -268,7 +268,7 @@ class UnknownBox(WholeLabel):
         return wrapped_height(self, self._shown(), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
 
     def _shown(self) -> str:
-        return self.whole_text.split("\n")[0] if self._is_low else self.whole_text
+        return " ".join(self.whole_text.split("\n")[:-1]) if self._is_low else self.whole_text
 
     def fit(self) -> None:
         set_plain_text(self, self._shown())
