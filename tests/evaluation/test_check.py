@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import wordpiece_studio as wps
 from tests.libraries.library_models import TRAINING, sentencepiece_model
@@ -142,6 +143,33 @@ def test_ids_with_gaps(tmp_path: Path) -> None:
     (tmp_path / "gaps.json").write_text(text.replace('"##u": 34', '"##u": 36'), encoding="utf-8")
     check = found(tmp_path / "gaps.json", "IDs")
     assert (check.status, check.examples) == ("warning", ("34", "35"))
+
+
+def test_what_a_file_of_tokenizers_may_lack(tmp_path: Path) -> None:
+    """An unknown token that is not listed is still produced; an empty token, by no text; no decoder joins nothing."""
+    bare = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "##b": 2, "": 3}, unk_token="[UNK]"))
+    bare.pre_tokenizer = pre_tokenizers.Whitespace()
+    bare.save(str(tmp_path / "bare.json"))
+    assert found(tmp_path / "bare.json", "reachable tokens").examples == ("",)
+    check = found(tmp_path / "bare.json", "round trip")
+    assert (check.status, bare.decode([1, 2], skip_special_tokens=False)) == ("fail", "a ##b")
+    assert "no decoder" in check.reason
+    bare.decoder = decoders.WordPiece()
+    bare.save(str(tmp_path / "bare.json"))
+    assert found(tmp_path / "bare.json", "round trip", "ab").status == "pass"
+
+
+def test_the_largest_id_takes_no_memory(tmp_path: Path) -> None:
+    tracemalloc.start()
+    for largest in (9_000_000, 4_000_000_000):
+        Tokenizer(models.WordPiece({"[UNK]": 0, "a": largest}, unk_token="[UNK]")).save(str(tmp_path / "large.json"))
+        if largest < 1 << 24:
+            assert found(tmp_path / "large.json", "IDs", "a").examples[:2] == ("1", "2")
+        else:
+            with pytest.raises(wps.StudioError, match="The tokenizer has the ID 4,000,000,000"):
+                wps.check(tmp_path / "large.json", texts=["a"])
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
 
 
 def test_one_text_and_stopping() -> None:

@@ -141,7 +141,7 @@ def check(
     [('digits', 'warning', ('0', '1')), ('reachable tokens', 'fail', ('##,',))]
     """
     loaded = room.load_any(tokenizer) if isinstance(tokenizer, str | os.PathLike) else tokenizer
-    (found,) = named_tokenizers([loaded]).values()
+    (found,) = named_tokenizers({"The tokenizer": loaded}).values()
     texts = list(texts)
     sources = list(texts_by_name(on, texts).values()) if texts or is_given(on) else []
     if len(sources) > 1:
@@ -151,7 +151,7 @@ def check(
     checks = {
         "IDs": _ids(found),
         "special tokens": _special_tokens(found),
-        "round trip": _round_trip(found, seen.lines(), watch) if seen else _NO_TEXT,
+        "round trip": _round_trip(found, seen, watch),
         "unknown tokens": _unknown_tokens(seen) if seen else _NO_TEXT,
         "unicode forms": _unicode_forms(found, seen),
         "digits": _digits(found),
@@ -219,13 +219,13 @@ def _unknown(tokenizer: Encoder) -> set[int | None]:
 def _ids(tokenizer: Encoder) -> _Found:
     found = {number for token in tokenizer.tokens if (number := tokenizer.id_of(token)) is not None}
     rows = max(found, default=-1) + 1
-    gaps = [number for number in range(rows) if number not in found]
-    values = {"tokens": len(found), "largest": rows - 1, "gaps": len(gaps), "rows": rows}
-    if not gaps:
+    values = {"tokens": len(found), "largest": rows - 1, "gaps": rows - len(found), "rows": rows}
+    if rows == len(found):
         return "pass", "{tokens:,} tokens have the IDs from 0 to {largest:,}, without gaps", "", values
     what = "{gaps:,} of the IDs from 0 to {largest:,} belong to no token"
     advice = "A model needs {rows:,} rows. Keep the tokenizer.json: vocab.txt cannot represent gaps."
-    return "warning", what, advice, values, [*map(str, gaps)]
+    gaps = (str(number) for number in range(rows) if number not in found)
+    return "warning", what, advice, values, [*islice(gaps, _MOST_SHOWN)]
 
 
 def _special_tokens(tokenizer: Encoder) -> _Found:
@@ -248,11 +248,16 @@ def _special_tokens(tokenizer: Encoder) -> _Found:
     return "pass", "{roles}" if roles else "There are none, and none is needed", "", values
 
 
-def _round_trip(tokenizer: Encoder, parts: Iterable[list[str]], watch: Watch) -> _Found:
+def _round_trip(tokenizer: Encoder, seen: _Seen | None, watch: Watch) -> _Found:
     """Encode and decode lines; only characters count that the normalizer and the pre-tokenizer leave."""
+    if not getattr(tokenizer, "has_decoder", True):
+        what = "The tokenizer.json has no decoder: decoded by tokenizers, tokens are separated by spaces"
+        return "fail", what, "Add a WordPiece decoder, or load and save it with WordPiece Studio, which adds one."
+    if seen is None:
+        return _NO_TEXT
     examples: dict[str, list[str]] = {"same": [], "changed": [], "unknown": [], "lost": []}
     unknown, done = _unknown(tokenizer), 0
-    for lines in parts:
+    for lines in seen.lines():
         watch.note("Decoding", done, done + len(lines))
         done += len(lines)
         for line, encoding in zip(lines, tokenizer.encode(lines), strict=True):

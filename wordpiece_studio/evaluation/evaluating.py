@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 ALPHA = 2.5  # the order of the Rényi entropy that Zouhar et al. found to predict best how well models translate
 _AS_GOOD_AS_1 = 1e-7  # nearer to it, the general formula divides one error of rounding by another
 _BERT = "bert-cased", "bert"
+_MOST_IDS = 1 << 24  # of a library's tokenizer, whose ids may have gaps
 
 
 def evaluate(
@@ -178,7 +179,12 @@ def by_name(tokenizers: Any) -> dict[str, Any]:
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
-    return {name: _tokenizer_of(each) for name, each in by_name(tokenizers).items()}
+    named = {name: _tokenizer_of(each) for name, each in by_name(tokenizers).items()}
+    for name, each in named.items():
+        if (largest := getattr(each, "largest_id", 0)) >= _MOST_IDS:
+            what = "{name} has the ID {largest:,}: its tokens are not counted, which takes memory for each ID below"
+            raise StudioError(what, "Number the tokens without gaps.", name=name, largest=largest)
+    return named
 
 
 def _tokenizer_of(given: Any) -> Encoder:

@@ -52,7 +52,7 @@ _CHANGING = range(0x20000), range(0x2F800, 0x2FA20), range(0xE0000, 0xE0200)
 
 @dataclass(frozen=True, slots=True)
 class Reachability:
-    """Which tokens texts can produce, of those that words are made of, without special tokens and user tokens.
+    """Which tokens texts can produce, of those that words are made of, without special, user and unknown tokens.
 
     Attributes
     ----------
@@ -81,7 +81,8 @@ def reachability(tokenizer: Tokenizer, should_stop: Callable[[], bool] | None = 
     """
     check_stop = stop_check(should_stop)
     vocabulary = tokenizer.vocabulary
-    pieces, added = vocabulary.pieces, {token.content for token in vocabulary.added_tokens}
+    pieces = vocabulary.pieces
+    added = {*(token.content for token in vocabulary.added_tokens), vocabulary.unk_token}
     examined = [token for token in pieces if token not in added]
     search = _Search(tokenizer, pieces)
     unreachable: dict[str, Obstacle] = {}
@@ -104,12 +105,14 @@ class _Search:
         self._prefix, self._suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix or ""
         self._characters = _Characters(tokenizer, set(chain.from_iterable(pieces)))
         self._beginnings: dict[int, list[str]] = {}  # the characters of tokens that begin words, by their class
-        for letters in sorted(pieces, key=len):
+        for letters in sorted(filter(None, pieces), key=len):
             if self._characters.obstacle(letters) is None:
                 self._beginnings.setdefault(self._characters.classes[letters[0]], []).append(letters)
 
     def obstacle(self, token: str) -> Obstacle | None:
         found = [self._obstacle(letters, inside=inside) for letters, inside in self._roles(token)]
+        if not found:  # an empty token
+            return "pre-tokenizer"
         return None if None in found else found[-1]
 
     def _roles(self, token: str) -> list[tuple[str, bool]]:

@@ -276,6 +276,7 @@ class Tokenizer(WordEncoder):
     model_max_length: int
     can_explain = True  # whether `explain` says how a word is cut
     is_cut_by_tokens = True  # whether the tokens alone determine how a word is cut
+    has_decoder = True  # whether the tokenizer.json that was read has one, if it needs one
 
     def __init__(
         self,
@@ -483,7 +484,8 @@ class Tokenizer(WordEncoder):
         names = ("vocabulary", "normalizer", "pre_tokenizer", "max_word_length")
         further = ("is_normalizer_guessed", "model_max_length", "kept_parts")
         made = Tokenizer(**{name: getattr(self, name) for name in (*names, *further)} | arguments)
-        made.padding_side, made.truncation_side = self.padding_side, self.truncation_side
+        for name in ("padding_side", "truncation_side", "has_decoder"):
+            setattr(made, name, getattr(self, name))
         return made
 
     @classmethod

@@ -363,7 +363,7 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     normalizer = read_normalizer(_value(members.get("normalizer")))
     pre_tokenizer = read_pre_tokenizer(_value(members.get("pre_tokenizer")), normalizer) if normalizer else None
     template = _template_in(members.get("post_processor"))
-    _check_component(members.get("decoder"))
+    decoder = _check_component(members.get("decoder"))
     fields = members["model"].typed(_ModelFields)
     vocab = model["vocab"].ids()
     if fields.unk_token not in vocab:
@@ -399,13 +399,15 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
         **roles,
     )
     kept = {name: value for name in ("truncation", "padding") if (value := _value(members.get(name))) is not None}
-    return Tokenizer(
+    made = Tokenizer(
         vocabulary,
         normalizer,
         pre_tokenizer,
         max_word_length=fields.max_input_chars_per_word,
         kept_parts=kept | kept_post_processor(_value(members.get("post_processor")), vocabulary),
     )
+    made.has_decoder = decoder is not None or not fields.continuing_subword_prefix
+    return made
 
 
 def _template_in(part: JsonPart | None) -> Template | None:
