@@ -219,6 +219,17 @@ def test_folds_train_again_what_was_trained_on_the_text(
     assert "at least 2" in fails(capsys, "evaluate", given[0], "--on", corpus, "--folds", 1, code=2)
 
 
+def test_errors_of_folds_name_them(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, counts = tmp_path / "text.txt", tmp_path / "counts.tsv"
+    for lines in ("", " \n", "one line\n", "a\nb\nc\n"):
+        text.write_text(lines, encoding="utf-8")
+        told = fails(capsys, "evaluate", course, "--on", text, "--folds", 10)
+        assert told.endswith("--folds: There are too few lines for 10 folds. Use more text, or fewer folds.\n")
+    counts.write_text("a\t3\nb\t2\n", encoding="utf-8")
+    told = fails(capsys, "evaluate", course, "--on", counts, "--word-counts", "--folds", 10)
+    assert "--folds: The corpus is words with their counts" in told
+
+
 def test_boundaries_of_morphemes(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words, text = tmp_path / "words.tsv", tmp_path / "text.txt"
     words.write_text("tokens\ttoken|s\nthe\tthe\n", encoding="utf-8")

@@ -97,6 +97,7 @@ def test_what_is_no_file_of_divided_words(tmp_path: Path) -> None:
         ("walk\twal|ked\n", "line 1: 'walk.twal|ked' is not a word with its morphemes. Write a word, a tab"),
         ("a\ta\n\nwalks walk|s\n", "line 3"),
         ("ab\ta||b\n", "line 1"),
+        ("ab\ta|b\nc\tc\nab\tab\n", "line 3: 'ab' is there a second time. Keep one of them"),
         ("\n", "There are no words in"),
     ]:
         path.write_text(text, encoding="utf-8")
@@ -104,3 +105,9 @@ def test_what_is_no_file_of_divided_words(tmp_path: Path) -> None:
             wps.morpheme_boundaries(TOKENIZER, path)
     with pytest.raises(wps.StudioError, match="does not exist"):
         wps.morpheme_boundaries(TOKENIZER, tmp_path / "none")
+    path.write_bytes(b"\xe9a\t\xe9|a\n")
+    with pytest.raises(wps.StudioError, match=r"are not UTF-8\. Convert it to UTF-8"):
+        wps.morpheme_boundaries(TOKENIZER, path)
+    for given in ({"path": None}, {"path": 5}, {"path": path, "texts": 5}):
+        with pytest.raises(wps.StudioError, match="expected"):
+            wps.morpheme_boundaries(TOKENIZER, **given)

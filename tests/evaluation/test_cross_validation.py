@@ -126,15 +126,29 @@ def test_it_reports_its_progress_and_can_be_stopped(corpus: Path) -> None:
 
 def test_what_cannot_be_done_on_folds(corpus: Path) -> None:
     tokenizer = wps.Tokenizer(wps.Vocabulary(["a"]))
-    for folds in (1, 0, 2.5, "3"):
+    for folds in (True, 1, 0, 2.5, "3"):
         with pytest.raises(wps.StudioError, match="Invalid number of folds"):
             wps.cross_validate(tokenizer, corpus, folds=folds)  # type: ignore[arg-type]
-    with pytest.raises(wps.StudioError, match="have no lines"):
+    with pytest.raises(wps.StudioError, match="without lines"):
         wps.cross_validate(tokenizer, wps.count_texts(["a"]))
-    with pytest.raises(wps.StudioError, match="too few lines"):
+    with pytest.raises(TypeError, match="foo"):
+        wps.cross_validate(tokenizer, corpus, foo=1)  # type: ignore[call-arg]
+    with pytest.raises(wps.StudioError, match="too few lines for 3 folds"):
         wps.cross_validate(tokenizer, texts=["a\nb\n"], folds=3)
     with pytest.raises(wps.StudioError, match="no tokenizer"):
         wps.cross_validate([], corpus)
+
+
+def test_a_library_trained_again_has_a_greedy_gap(tmp_path: Path) -> None:
+    lines = ["hug hugs bugs mug pug"] * 40
+    config = wps.TrainingConfig(vocab_size=24, continuing_subword_prefix="@@")
+    run = wps.train_library(wps.count_texts(lines), config, "tokenizers-wordpiece")
+    (tmp_path / "tokenizer.json").write_bytes(run.content)
+    both = [run, wps.load_tokenizer(tmp_path / "tokenizer.json")]
+    found = wps.cross_validate(both, texts=lines, folds=2, with_greedy_gap=True).figures
+    assert found[0].greedy_gap is not None
+    for name in ("greedy_gap", "tokens", "vocabulary_bits", "code_length"):  # each block has the same words
+        assert getattr(found[0], name) == getattr(found[1], name)
 
 
 def test_a_greedy_gap_that_one_block_lacks_is_unknown() -> None:

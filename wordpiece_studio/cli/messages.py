@@ -58,6 +58,7 @@ _OPTIONS = {
     "The corpus has too few lines": "--held-out",
     "{text}: The corpus has too few lines": "--held-out",
     "The IDs of": "--dtype",
+    "The corpus is words with": "--folds",
     "The longest word": "--max-word-length",
     "The pattern": "--pre-tokenizer",
     "The scheduler {address}": "--cluster",
@@ -73,6 +74,7 @@ _OPTIONS = {
     "Words with their counts": "--held-out",
     '{path} has no column "': "--column",
     "There is no type of IDs": "--dtype",
+    "There are too few lines for": "--folds",
     "{path} does not begin with a byte order mark": "--encoding",
 }
 _ADVICE_WITHOUT = {

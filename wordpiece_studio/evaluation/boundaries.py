@@ -7,13 +7,12 @@ whole has none, which need not be bad: such words are left out and told apart. U
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.corpus.listing import opened
+from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE, checked_texts
+from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.differences import cuts_of
 from wordpiece_studio.evaluation.evaluating import common_reading, named_tokenizers
@@ -21,6 +20,7 @@ from wordpiece_studio.evaluation.held_out import Watch, held_out_text, is_given
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from wordpiece_studio.corpus.listing import Listing
@@ -74,8 +74,14 @@ class Boundaries:
 
 def _divided_words(path: str | os.PathLike[str]) -> dict[str, set[int]]:
     """Return the words of a file, and where morphemes begin inside each."""
-    text = "".join(piece.text for piece in opened(CorpusFile(os.fspath(path))).pieces())
-    words = {}
+    try:
+        files = listing(path, kind="text").files
+        text = "".join(piece.text for file in files for piece in opened(file).pieces())
+    except StudioError as error:
+        if error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE):
+            raise StudioError("{reason}", "Convert it to UTF-8.", reason=error.what) from None
+        raise
+    words: dict[str, set[int]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -84,6 +90,9 @@ def _divided_words(path: str | os.PathLike[str]) -> dict[str, set[int]]:
         if not tab or "".join(parts) != word or not all(parts):
             what = "{path}, line {line}: {text} is not a word with its morphemes"
             raise StudioError(what, _FORM, path=display_name(path), line=number, text=repr(line[:50]))
+        if word in words:
+            what = "{path}, line {line}: {text} is there a second time"
+            raise StudioError(what, "Keep one of them.", path=display_name(path), line=number, text=repr(word[:50]))
         words[word] = {*accumulate(map(len, parts[:-1]))}
     if not words:
         raise StudioError("There are no words in {path}", _FORM, path=display_name(path))
@@ -104,7 +113,7 @@ def morpheme_boundaries(
     tokenizers
         As for `evaluate`. Each reads every word as a text of its own.
     path
-        A file with a word and its morphemes on each line: ``word<TAB>mor|phemes``; the last of a word counts.
+        A file with a word and its morphemes on each line: ``word<TAB>mor|phemes``, in UTF-8.
     on, texts
         A text, as files or in memory, whose words say how often each word occurs; without one the second of each pair
         is None.
@@ -112,9 +121,9 @@ def morpheme_boundaries(
     Raises
     ------
     StudioError
-        If a file cannot be read, a line has another form, there are no words, or a library fails.
+        If a file cannot be read or has no words, a line has another form, a word is there twice, or a library fails.
     """
-    named, given = named_tokenizers(tokenizers), list(texts)
+    named, given = named_tokenizers(tokenizers), list(checked_texts(texts))
     morphemes = _divided_words(path)
     words, times = [*morphemes], []
     if given or is_given(on):

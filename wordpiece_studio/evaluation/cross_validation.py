@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import statistics
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,18 +18,12 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.listing import listing
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.evaluating import by_name, evaluate
-from wordpiece_studio.evaluation.held_out import (
-    HOLD_OUT_ADVICE,
-    NO_LINES,
-    Fold,
-    HeldOutText,
-    divided_corpus,
-)
+from wordpiece_studio.evaluation.evaluating import ALPHA, by_name, evaluate
+from wordpiece_studio.evaluation.held_out import NO_LINES, TOO_FEW_LINES, Fold, HeldOutText, divided_corpus
 from wordpiece_studio.training.trainer import TrainingRun, train_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.evaluation.evaluating import Measurable
@@ -107,6 +102,21 @@ class CorpusInBlocks:
         return self._known[key]
 
 
+@contextmanager
+def in_folds(number: int) -> Iterator[None]:
+    """Errors about what cannot be held out are about folds."""
+    try:
+        yield
+    except StudioError as error:
+        if error.what_template == TOO_FEW_LINES:
+            what = "There are too few lines for {folds} folds"
+            raise StudioError(what, "Use more text, or fewer folds.", folds=number) from None
+        if error.what_template == NO_LINES:
+            what = "The corpus is words with their counts, without lines"
+            raise StudioError(what, "Use the text they are from.") from None
+        raise
+
+
 def cross_validate(
     tokenizers: Mapping[str, Measurable] | Iterable[Measurable] | Measurable,
     on: Text = (),
@@ -114,9 +124,10 @@ def cross_validate(
     texts: Iterable[str] = (),
     folds: int = FOLDS,
     max_word_length: int = 1000,
+    alpha: float = ALPHA,
+    with_greedy_gap: bool = False,
     progress: Report | None = None,
     should_stop: Callable[[], bool] | None = None,
-    **options: Any,
 ) -> Evaluation:
     """Return the figures of tokenizers over the blocks of a text, each measured after training on all others.
 
@@ -132,10 +143,8 @@ def cross_validate(
         How many blocks, at least 2.
     max_word_length
         Longer words are not trained on, as for :func:`~wordpiece_studio.count_words`.
-    progress, should_stop
+    alpha, with_greedy_gap, progress, should_stop
         As for `evaluate`.
-    options
-        `alpha` and `with_greedy_gap` of `evaluate`.
 
     Returns
     -------
@@ -159,14 +168,15 @@ def cross_validate(
     if number < 2:
         raise StudioError("Invalid number of folds: {value}", "Use a whole number from 2.", value=repr(folds)[:30])
     given, lines = by_name(tokenizers), list(checked_texts(texts))
-    if isinstance(on, WordCounts | HeldOutText):
-        raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
-    files = () if lines else listing(on).files
     blocks = [Fold(place, number) for place in range(number)]
-    found = measured_by_blocks(
-        given, blocks, files, lines, max_word_length=max_word_length, progress=progress or (lambda *_: None),
-        should_stop=should_stop, is_held_out=True, **options,
-    )  # fmt: skip
+    with in_folds(number):
+        if isinstance(on, WordCounts | HeldOutText):
+            raise StudioError(NO_LINES)
+        found = measured_by_blocks(
+            given, blocks, () if lines else listing(on).files, lines, max_word_length=max_word_length,
+            progress=progress or (lambda *_: None), should_stop=should_stop, is_held_out=True, alpha=alpha,
+            with_greedy_gap=with_greedy_gap,
+        )  # fmt: skip
     assert found is not None
     return found
 

@@ -192,7 +192,10 @@ def _tokenizer_of(given: Any) -> Encoder:
         return given
     if isinstance(given, TrainingRun):
         return given.bpe_tokenizer() if given.config.is_byte_pair_encoding else given.tokenizer()
-    made = getattr(given, "tokenizer", None)  # by another library
+    counts = getattr(given, "counts", None)  # that another library was trained on
+    if getattr(given, "trainer", "") == "tokenizers-wordpiece" and counts and not counts.pre_tokenizer.is_byte_level:
+        return Tokenizer(given.config.vocabulary(given.tokens), counts.normalizer, counts.pre_tokenizer)
+    made = getattr(given, "tokenizer", None)
     if not callable(made):
         advice = "Pass what load_tokenizer returns, or a run."
         raise StudioError("{value} is not a tokenizer", advice, value=repr(given)[:100])

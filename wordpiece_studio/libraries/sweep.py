@@ -19,15 +19,8 @@ from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.decoding import checked_texts
 from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, Retraining
-from wordpiece_studio.evaluation.held_out import (
-    LAST_TENTH,
-    NO_LINES,
-    TOO_FEW_LINES,
-    Fold,
-    TextInFiles,
-    Watch,
-)
+from wordpiece_studio.evaluation.cross_validation import CorpusInBlocks, Retraining, in_folds
+from wordpiece_studio.evaluation.held_out import LAST_TENTH, Fold, TextInFiles, Watch
 from wordpiece_studio.evaluation.sizes import (
     USUAL_SIZES,
     SizeFigures,
@@ -161,18 +154,10 @@ def sweep(
     corpora = [
         CorpusInBlocks(files, given, block, max_word_length, lambda *_: None, watch.is_stopped) for block in blocks
     ]
-    try:
+    with in_folds(folds):
         for block, corpus_in_blocks in zip(blocks, corpora, strict=True):
             watch.note("Reading", block.number, block.of)
             divided = [corpus_in_blocks.divided(training) for training in again.values()]
-    except StudioError as error:
-        if error.what_template == TOO_FEW_LINES:
-            what = "There are too few lines for {folds} folds"
-            raise StudioError(what, "Use more text, or fewer folds.", folds=folds) from None
-        if error.what_template == NO_LINES:
-            what = "The corpus is words with their counts, without lines"
-            raise StudioError(what, "Use the text they are from.") from None
-        raise
     if kernels_are_cached("text") and sum(len(fold.rest) for fold in divided) * folds > _FEW_WORDS:
         load_kernels("text")  # the words are tokenized many times
     sources = [TextInFiles("", Listing(files) if files else None, given, block) for block in blocks]
