@@ -13,7 +13,7 @@ from wordpiece_studio.cli.parameters import CliCommand, argument, option
 from wordpiece_studio.cli.train import TrainCommand
 from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.sizes import NUMBER_OF_SIZES, RULES, USUAL_SIZES, RuleName, checked_sizes
+from wordpiece_studio.evaluation.sizes import NEEDS, NUMBER_OF_SIZES, RULES, USUAL_SIZES, RuleName, checked_sizes
 from wordpiece_studio.libraries.library_training import LibraryTrainer, check_library_settings
 from wordpiece_studio.libraries.sweep import FOLDS, sweep
 from wordpiece_studio.storage.manifest import marked_page
@@ -96,7 +96,7 @@ class SweepCommand(CliCommand, FileOptions, PipelineOptions):
         print_result(data, "\n".join(lines), as_json=self.as_json)
         if self.export is None or best is not None:
             return 0
-        needs = next(rule.needs for rule in RULES if rule.name == self.rule)
+        needs = NEEDS[found.need(self.rule)]  # type: ignore[arg-type]  # it is checked
         warn(f"The rule {self.rule} holds for none of the sizes, so nothing was exported. It needs {needs}.")
         return 1
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import Encoder
 
 RuleName = Literal["description", "frequency", "doubling"]
+Need = Literal["smaller", "larger", "text"]
 Agreement = Literal["agree", "disagree", "some", "alone"]
 USUAL_SIZES, NUMBER_OF_SIZES = "1000..64000", 10
 KILOBYTE = 8000  # bits
@@ -72,13 +73,12 @@ def size_figures(
 
 @dataclass(frozen=True, slots=True)
 class SizeRule:
-    """A rule that advises a size: what it asks, who says so, and what it `needs` where it holds for no size."""
+    """A rule that advises a size: what it asks, and who says so."""
 
     name: RuleName
     title: str
     meaning: str
     source: str
-    needs: str = ""
 
     @property
     def text(self) -> str:
@@ -98,14 +98,12 @@ RULES: tuple[SizeRule, ...] = (
         "95% occur 100 times",
         "the largest vocabulary of which 95% of the tokens occur 100 times or more where it was trained",
         "Gowda and May 2020, Finding the Optimal Vocabulary Size for Neural Machine Translation",
-        "smaller sizes or more text",
     ),
     SizeRule(
         "doubling",
         "doubling saves under 5%",
         "the size from which a vocabulary of twice the size saves less than 5% of the tokens",
         "a rule of thumb",
-        "larger sizes or more text",
     ),
 )
 
@@ -132,6 +130,11 @@ AGREEMENTS: dict[Agreement, str] = {
     "disagree": "The rules disagree",
     "some": "The rules that hold agree",
     "alone": "Only one rule holds",
+}
+NEEDS: dict[Need, str] = {
+    "smaller": "smaller sizes or more text",
+    "larger": "larger sizes or more text",
+    "text": "more text",
 }
 FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "tokens_per_word": ("tokens per word", "{:.3f}".format),
@@ -238,6 +241,12 @@ class Sweep:
             return "disagree"
         return "agree" if len(holding) == len(sizes) else "alone" if len(holding) == 1 else "some"
 
+    def need(self, rule: RuleName) -> Need:
+        """Return what a rule that holds for none of the sizes lacks: such sizes, or text, if they are all measured."""
+        if rule == "frequency":
+            return "text" if self.sizes[0] == self.smallest else "smaller"
+        return "text" if self.sizes[-1] == self.largest else "larger"
+
     def saved_by_doubling(self, method: str) -> NDArray[np.float64]:
         """Return the share of tokens that a vocabulary of twice the size saves, float64 of shape (n_sizes,).
 
@@ -306,14 +315,15 @@ class Sweep:
         """Return what follows, in sentences: where rules disagree, and which method has the shortest description."""
         found = []
         if self.left_out:
-            most = "" if self.largest is None else f"; the largest that this corpus gives is {self.largest:,}"
-            found.append(f"Sizes not reached: {', '.join(f'{size:,}' for size in self.left_out)}{most}.")
+            found.append(f"Sizes not reached: {', '.join(f'{size:,}' for size in self.left_out)}.")
+        if self.largest is not None:
+            found.append(f"The largest vocabulary that this corpus gives has {self.largest:,} tokens.")
         for method in self.methods:
             advised = {rule.title: self.advised(rule.name, method) for rule in RULES}
             said = "; ".join(
                 f"{rule.title}, {f'{advised[rule.title]:,} tokens' if advised[rule.title] else none}"
                 for rule in RULES
-                for none in [f"none of these sizes ({rule.needs} needed)"]
+                for none in [f"none of these sizes ({NEEDS[self.need(rule.name)]} needed)"]
             )
             found.append(f"{AGREEMENTS[self.agreement(method)]} on {method}: {said}.")
             for edge, name in self.edges.items():

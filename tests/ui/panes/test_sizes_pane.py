@@ -114,6 +114,7 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     labels = [label.text for label in shapes(pane, Label)]
     assert f"Shortest description: {advised['description']:,}" in labels
     assert pane._advice.text().startswith("Only one rule holds. Shortest description: ")
+    assert "95% occur 100 times: none (more text needed)" in pane._advice.text()
     assert pane._advice.text().endswith("Doubling saves under 5%: none (larger sizes or more text needed)")
 
     # Another metric, another look, other sizes.

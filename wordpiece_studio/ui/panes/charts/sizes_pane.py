@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from wordpiece_studio.evaluation.sizes import Agreement, Sweep
+    from wordpiece_studio.evaluation.sizes import Agreement, Need, RuleName, Sweep
     from wordpiece_studio.session.chart_source import ChartSource
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
@@ -56,7 +56,7 @@ def _titles() -> dict[str, str]:
     }
 
 
-def _rule_names() -> dict[str, str]:
+def _rule_names() -> dict[RuleName, str]:
     return {
         "description": _tr("Shortest description"),
         "frequency": _tr("95% occur 100 times"),
@@ -64,10 +64,13 @@ def _rule_names() -> dict[str, str]:
     }
 
 
-def _needs() -> tuple[str, str, str]:
-    """Return what is said of each rule that holds for no size."""
-    small, large = _tr("none (smaller sizes or more text needed)"), _tr("none (larger sizes or more text needed)")
-    return "", small, large
+def _needs() -> dict[Need, str]:
+    """Return what is said of a rule that holds for no size."""
+    return {
+        "smaller": _tr("none (smaller sizes or more text needed)"),
+        "larger": _tr("none (larger sizes or more text needed)"),
+        "text": _tr("none (more text needed)"),
+    }
 
 
 def _agreements() -> dict[Agreement, str]:
@@ -279,7 +282,7 @@ class SizesPane(Pane):
             sizes = {name: self.sweep.advised[rule, letter] for rule, name in _rule_names().items()}
             edges = {"smallest": self.tr("{size} or less"), "largest": self.tr("{size} or more")}
             more = {each: edges.get(edge, "{size}") for each, edge in found.edges.items()}
-            needs = dict(zip(sizes, _needs(), strict=True))
+            needs = {name: _needs()[found.need(rule)] for rule, name in _rule_names().items()}
             said = (
                 f"{name}: {needs[name] if each is None else filled(more.get(each, '{size}'), size=each)}"
                 for name, each in sizes.items()
