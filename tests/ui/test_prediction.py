@@ -294,7 +294,8 @@ def test_how_a_word_is_split_is_asked_and_revealed(studio: Studio) -> None:
     assert pane.why.title.startswith("Why “##u” in “pugs”")  # where the split goes wrong
     view.piece_chosen.emit(len(tokens) - 1)
     assert pane.why.title.startswith(f"Why “{tokens[-1]}” in “pugs”")
-    QTest.keyClick(window, Key.Key_Space)
+    pane.edit.setFocus()
+    QTest.keyClick(pane.edit, Key.Key_PageDown)
     assert view.letters.accessibleName() == "How is “hugs” split?"
     assert not pane.why.isVisible()
     trace = pane.live.tokenizer.explain("hugs")  # type: ignore[union-attr]

@@ -94,6 +94,12 @@ class Workspace(QMainWindow):
     def panes(self) -> tuple[Pane, ...]:
         return tuple(getattr(self, f"{name}_pane") for name in PANES)
 
+    @property
+    def is_clicked(self) -> bool:
+        """Whether Page Down and Page Up are those of a clicker: while presenting, and while anything is asked."""
+        is_asking = self.session.prediction.is_on or self.tokenization_pane.split_view.is_asking
+        return self.is_presenting or is_asking
+
     def present(self, is_presenting: bool) -> None:
         """Show a caption of the step, and neither messages nor notices, from now on; or those again."""
         self.is_presenting = is_presenting

@@ -49,8 +49,7 @@ class PresentingController(Controller):
         return "" if self._window.is_presenting else self.tr("Only in the layout Presenting")
 
     def _no_clicker(self) -> str:
-        is_clicked = self._window.is_presenting or self._session.prediction.is_on
-        return "" if is_clicked else self.tr("Only in the layout Presenting, or while predicting")
+        return "" if self._window.is_clicked else self.tr("Only in the layout Presenting, or while predicting")
 
     def _on_window_presenting_changed(self) -> None:
         window, actions = self._window, self._actions
@@ -115,6 +114,8 @@ class PresentingController(Controller):
     def forward(self) -> None:
         if self._cover.isVisible():
             self._cover.hide()
+        elif self._window.tokenization_pane.split_view.is_asking:
+            self._window.tokenization_pane.split_view.go_on()
         elif self._session.prediction.is_on:
             self._session.prediction.go_on()
         else:

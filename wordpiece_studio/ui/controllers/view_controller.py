@@ -463,8 +463,8 @@ class ViewController(Controller):
             if event.keyCombination() == Qt.Modifier.CTRL | Qt.Key.Key_K:
                 event.ignore()  # in some systems it would delete the rest of the line
                 return True
-            is_clicked = self._window.is_presenting or self._session.prediction.is_on
-            if is_clicked and event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp) and is_alone(event):
+            is_of_clicker = event.key() in (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp) and is_alone(event)
+            if is_of_clicker and self._window.is_clicked:
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)

@@ -108,7 +108,7 @@ class SplitView(QWidget):
     def _show(self) -> None:
         word, trace = next(iter(self._words), ""), self.trace
         set_plain_text(self._title, filled(self.tr("How is “{word}” split?"), word=token_text(word)) if word else "")
-        said, role = self.tr("Click between letters. Space: reveal it"), "hint"
+        said, role = self.tr("Click between letters. Space or Page Down: reveal it"), "hint"
         if trace is None:
             items = []
             for place, letter in enumerate(word):
