@@ -108,9 +108,10 @@ class SizeSweep(QObject):
         self.changed.emit()
 
     def _wanted_request(self) -> tuple[Any, ...] | None:
-        run = self._model.run
-        corpus = None if run is None or self._model.state is not TrainerState.FINISHED else corpus_to_divide(run)
-        if run is None or corpus is None or not run.history.has_steps:
+        self._alike, run = {}, self._model.run
+        corpus = None if run is None else corpus_to_divide(run)
+        is_finished = self._model.state is TrainerState.FINISHED
+        if run is None or corpus is None or (is_finished and not run.history.has_steps):
             return None
         alike = [each for each in self._runs.all if each is run or _is_alike(each, run)]
         found: dict[str, tuple[SweepMethod, list[Run]]] = {}
@@ -121,9 +122,13 @@ class SizeSweep(QObject):
                 found[each.letter] = method, [each]
             else:
                 known.append(each)
-        self._alike, methods = found, {letter: method for letter, (method, _) in found.items()}
+        methods = {letter: method for letter, (method, _) in found.items()}
         sizes = self.sizes or f"1..{max(each.history.vocabulary_size(len(each.history)) for each in alike)}:{_NUMBER}"
-        return alike[0].counts, methods, corpus.text or "", corpus.files, sizes, self._counting.max_word_length
+        request = alike[0].counts, methods, corpus.text or "", corpus.files, sizes, self._counting.max_word_length
+        if not is_finished and request != self.task.answered:
+            return None  # a training changes nothing if all is known of its method
+        self._alike = found
+        return request
 
 
 def _is_alike(run: Run, other: Run) -> bool:

@@ -140,11 +140,15 @@ def test_the_size_is_dragged_and_all_follows(studio: Any, pane: SizesPane) -> No
     dialog = window.export_controller.vocabulary.dialog
     assert dialog.step == step
     dialog.reject()
+    known: list[bool] = []
+    pane.sweep.changed.connect(lambda: known.append(pane.found is not None))
     pane._keep.click()
     studio.wait(lambda: len(runs.all) == before + 1 and model.state is TrainerState.FINISHED, 20_000)
     assert len(model.vocabulary_at(model.merge_count)) == 90
 
-    # What is measured of its method stays, and so does the axis.
+    # What is measured of its method stays, also while it is trained, and so does the axis.
+    assert len(known) > 1
+    assert all(known)
     assert pane.found is not None
     assert pane.found.sizes == (60, 90)
     assert not pane.sweep.task.is_running
