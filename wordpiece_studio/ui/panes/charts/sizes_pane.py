@@ -251,6 +251,7 @@ class SizesPane(Pane):
         names = run_names(self._session.runs.all)
         self.names = {
             letter: ", ".join(f"{run.letter} {names[run]}" for run in self.sweep.runs_of(letter) if run in names)
+            or letter
             for letter in (() if self.found is None else self.found.methods)
         }
         self.view.refresh()
