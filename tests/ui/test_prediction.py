@@ -201,6 +201,7 @@ def test_what_decides_is_brought_into_view(studio: Studio) -> None:
     begin(studio, 0, WordCounts.from_pairs(words))
     window, view = studio.window, studio.window.scoreboard_pane.prediction_view
     assert window.scoreboard_pane.hints[0] == "before merge 1 · the 30 best in alphabetical order"
+    assert view.more_button.text() == "Show more than the 30 best"
     window.session.prediction.choose(("a", "##k"))
     view.words_table.chip_chosen.emit("a")  # what was counted gives way to what is merged
     window.session.prediction.reveal()

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import value_name
-from wordpiece_studio.session.plural import counted
+from wordpiece_studio.session.plural import counted, filled
 from wordpiece_studio.session.prediction import NO_COUNTS, Pair, counts_of, pair_of
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn, each_row
 from wordpiece_studio.session.task import single_shot
@@ -176,6 +176,7 @@ class PredictionView(QWidget):
         self.rows.update_records(rows)
         self.table.mark_row(next((at for at, row in enumerate(rows) if row.is_chosen and not row.value), -1))
         self.table.spread()
+        self.more_button.setText(filled(_tr("Show more than the {count} best"), count=prediction.limit))
         self.more_button.setVisible(prediction.has_more and not prediction.is_revealed)
         self._lit = self._lit if merge is None else ""
         self._say()
