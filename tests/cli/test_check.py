@@ -37,6 +37,9 @@ def test_the_code_is_1_only_for_a_fail(tmp_path: Path, capsys: pytest.CaptureFix
     assert (code, found["failed"], found["checks"][6]["status"]) == (0, False, "pass")
 
 
-def test_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_read(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    for command in (["check", course], ["evaluate", course]):
+        assert "empty.txt. Choose another text" in fails(capsys, *command, "--on", tmp_path / "empty.txt")
     assert "There is no tokenizer in" in fails(capsys, "check", tmp_path)
     assert run(capsys, "check")[0] == 2

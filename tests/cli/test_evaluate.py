@@ -171,7 +171,7 @@ def test_what_cannot_be_evaluated(tmp_path: Path, course: Path, capsys: pytest.C
     for arguments, message in [
         ([course, "--on", "-"], "--on needs a text that can be read twice"),
         ([course, "--on", tmp_path / "none.txt"], "none.txt does not exist"),
-        ([course, "--on", tmp_path / "empty.txt"], "empty.txt: There are no words"),
+        ([course, "--on", tmp_path / "empty.txt"], "There are no words in empty.txt"),
         ([course, "--on", tmp_path / "empty.txt", "--parallel"], "Parity needs at least two texts"),
         ([course, course, "--on", COURSE], "is specified twice"),
         ([tmp_path / "none", "--on", COURSE], "none does not exist"),
@@ -212,7 +212,9 @@ def test_folds_train_again_what_was_trained_on_the_text(
     assert bits == sorted(bits)
     for options, message in [
         (["--sort", "color"], "There is no column color. Use one of name, vocabulary-size, tokens-per-word"),
-        (["--folds", 4, "--held-out"], "--held-out and --folds cannot be combined"),
+        (["--sort", "greedy-gap"], "--sort greedy-gap needs --greedy-gap. Add it."),
+        (["--sort", "parity"], "--sort parity needs --parallel. Add it."),
+        (["--folds", 4, "--held-out"], "--held-out and --folds cannot be combined: they measure different parts"),
         (["--folds", 4, "--each"], "--folds and --each cannot be combined"),
     ]:
         assert message in fails(capsys, "evaluate", given[0], "--on", corpus, *options)
@@ -243,5 +245,11 @@ def test_boundaries_of_morphemes(tmp_path: Path, course: Path, capsys: pytest.Ca
     at = lines.index("Boundaries of morphemes, words of the text")
     assert lines[at + 1].split() == ["tokenizer", "words", "whole", "unknown", "precision", "recall", "F1"]
     assert lines[at + 2].split()[1] == "3"
+    assert "Boundaries are those of the tokenizers as they are, not trained again." not in lines
+    text.write_text("hug\n" * 9, encoding="utf-8")
+    lines = run(capsys, *options, "--folds", 3)[1].splitlines()
+    at = lines.index("Boundaries of morphemes, words of the text")
+    assert lines[at + 1] == "None of the words to compare occurs in FILES."
+    assert lines[-1] == "Boundaries are those of the tokenizers as they are, not trained again."
     words.write_text("tokens token|s\n", encoding="utf-8")
     assert "words.tsv, line 1" in fails(capsys, *options)

@@ -50,6 +50,8 @@ def test_without_a_text_three_are_skipped() -> None:
 
 
 def test_a_folder_and_a_file_of_text(tmp_path: Path) -> None:
+    long = wps.TokenizerCheck("IDs", "pass", "none", examples=["a" * 100, "b" * 101])
+    assert long.examples == ("a" * 100, "b" * 100 + "…")
     made().save(tmp_path / "saved")
     (tmp_path / "text.txt").write_text("\n".join(TEXT), encoding="utf-8")
     by_path = wps.check(tmp_path / "saved", tmp_path / "text.txt")

@@ -9,10 +9,12 @@ import statistics
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import wordpiece_studio as wps
 from tests.evaluation.test_held_out import divided, text_of
+from wordpiece_studio.evaluation.coding import code_bits
 from wordpiece_studio.evaluation.figures import best_of, difference, figure_text, known
 
 if TYPE_CHECKING:
@@ -149,6 +151,21 @@ def test_a_library_trained_again_has_a_greedy_gap(tmp_path: Path) -> None:
     assert found[0].greedy_gap is not None
     for name in ("greedy_gap", "tokens", "vocabulary_bits", "code_length"):  # each block has the same words
         assert getattr(found[0], name) == getattr(found[1], name)
+
+
+def test_special_tokens_in_a_text_are_learned_as_they_are_judged() -> None:
+    tokenizer = wps.train(wps.count_texts([TEXT]), CONFIGS["count"]).tokenizer()
+    text = TEXT.replace("\n", "\n[CLS] ")
+    rest, judged = divided(text, fold=wps.Fold(1, 4))
+    learned, counts = (np.bincount(tokenizer.encode(part).ids, minlength=len(tokenizer)) for part in (rest, judged))
+    assert min(learned[tokenizer.id_of("[CLS]")], counts[tokenizer.id_of("[CLS]")]) > 9
+    figures = wps.cross_validate(tokenizer, texts=[text], folds=4).figures[0].folds[1]
+    assert figures.unknown == 0
+    assert figures.code_length == pytest.approx(code_bits(counts, learned, len(tokenizer)))
+    (words,) = {
+        each.values["words"] for each in wps.check(tokenizer, texts=[text]).checks if each.name == "unknown tokens"
+    }
+    assert words == wps.evaluate(tokenizer, texts=[text]).figures[0].words
 
 
 def test_a_greedy_gap_that_one_block_lacks_is_unknown() -> None:

@@ -358,7 +358,7 @@ def test_orders_of_entropy_that_are_large_or_nearly_1() -> None:
 
 @pytest.mark.parametrize("empty", [[], ["", " \n"]])
 def test_the_text_without_words_is_named(empty: list[str]) -> None:
-    with pytest.raises(wps.StudioError, match="second: There are no words in the held-out text"):
+    with pytest.raises(wps.StudioError, match="There are no words in second"):
         wps.evaluate(HUG, texts={"first": ["hug"], "second": empty})
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
 CODED_BEFORE = (
-    "Bits per character: each token by those before it, since what was trained on is not known; with --held-out or "
-    "--folds, by the rest of FILES."
+    "Bits per character: each token by those before it, since no text that was trained on is read; with --held-out "
+    "or --folds, by the rest of FILES."
 )
 _TABLES = (".csv", ".jsonl", ".parquet")
 _TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
@@ -65,6 +65,12 @@ class EvaluateCommand(CliCommand, FileOptions):
         from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
         column = None if self.sort is None else checked_column(self.sort)
+        for name, needed, is_given in (
+            ("greedy_gap", "greedy-gap", self.greedy_gap),
+            ("parity", "parallel", self.parallel),
+        ):
+            if column == name and not is_given:
+                raise StudioError("--sort {column} needs --{option}", "Add it.", column=self.sort, option=needed)
         loaded = _loaded(self.tokenizers)
         manifests = [manifest_of_tokenizer(Path(path)) for path in self.tokenizers]
         marks = [" (trained on words)" * _is_of_words(manifest) for manifest in manifests]
@@ -74,7 +80,7 @@ class EvaluateCommand(CliCommand, FileOptions):
         one_of |= {"--each": self.each} if self.folds else {}
         both = [name for name, is_given in one_of.items() if is_given]
         if len(both) > 1:
-            what = "{first} and {second} cannot be combined: what is held out of each file says something else"
+            what = "{first} and {second} cannot be combined: they measure different parts of FILES"
             raise StudioError(what, "Omit one of them.", first=both[0], second=both[1])
         corpora = {
             path: manifest.corpus
@@ -117,7 +123,9 @@ class EvaluateCommand(CliCommand, FileOptions):
                 for name, (by_word, by_occurrence) in boundaries.items()
             }
         text = _printed(evaluation, each=self.each or self.parallel)
-        print_result(data, "\n".join([text, *_boundary_lines(boundaries)]), as_json=self.as_json)
+        print_result(
+            data, "\n".join([text, *_boundary_lines(boundaries, is_loaded=bool(self.folds))]), as_json=self.as_json
+        )
 
 
 def _retraining_of(manifest: Manifest) -> Retraining | None:
@@ -139,17 +147,20 @@ def _retraining_of(manifest: Manifest) -> Retraining | None:
     return dataclasses.replace(again, min_count=manifest.corpus.min_count)
 
 
-def _boundary_lines(found: Mapping[str, tuple[Boundaries, Boundaries | None]]) -> list[str]:
+def _boundary_lines(found: Mapping[str, tuple[Boundaries, Boundaries | None]], *, is_loaded: bool) -> list[str]:
     titles = "tokenizer", "words", "whole", "unknown", "precision", "recall", "F1"
     lines = []
     for title, at in (("distinct words", 0), ("words of the text", 1)):
         rows = [
             (printable(name), f"{each.words:,}", f"{each.whole:,}", f"{each.unknown:,}",
              *(f"{value:.3f}" if value == value else "–" for value in (each.precision, each.recall, each.f1)))
-            for name, pair in found.items() if (each := pair[at]) is not None
+            for name, pair in found.items() if (each := pair[at]) is not None and each.words
         ]  # fmt: skip
-        lines += [f"\nBoundaries of morphemes, {title}", *aligned([titles, *rows])] if rows else []
-    return lines
+        shown = aligned([titles, *rows]) if rows else ["None of the words to compare occurs in FILES."]
+        lines += [f"\nBoundaries of morphemes, {title}", *shown] if found else []
+    return lines + ["\nBoundaries are those of the tokenizers as they are, not trained again."] * (
+        is_loaded and bool(found)
+    )
 
 
 def _loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:

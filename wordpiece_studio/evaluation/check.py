@@ -60,7 +60,7 @@ class TokenizerCheck:
     reason_template, advice_template, values
         Why, and what to do, or nothing: with ``{named}`` fields and their values, so that a window can translate them.
     examples
-        Tokens, words or lines that it is about, at most eight.
+        Tokens, words or lines that it is about, at most eight, each with at most 100 characters.
     """
 
     name: str
@@ -71,7 +71,8 @@ class TokenizerCheck:
     examples: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "examples", tuple(self.examples[:_MOST_SHOWN]))
+        cut = (f"{each[:_LONGEST_EXAMPLE]}…" * (len(each) > _LONGEST_EXAMPLE) or each for each in self.examples)
+        object.__setattr__(self, "examples", tuple(islice(cut, _MOST_SHOWN)))
 
     @property
     def reason(self) -> str:
@@ -174,6 +175,7 @@ class _Seen:
         else:
             text, _ = source.counted(tokenizer.reading, watch)
             counted = _counted(tokenizer, text.counts, note)
+            self.words.update(text.spelled_out)  # as `evaluate` counts them
         for word, ids, count in counted:
             read = text_of_letters([word]) if is_byte_level else word
             self.words[read] += count

@@ -35,6 +35,7 @@ from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.system.arrays import SLICE, slices
+from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -134,11 +135,14 @@ class DividedCorpus:
         What to judge by.
     characters
         How many code points the corpus has, white space included.
+    spelled_out
+        How often the rest spells out each added token, if these are found there too.
     """
 
     rest: WordCounts
     held_out: HeldOutText
     characters: int = 0
+    spelled_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,8 @@ class ReadingOptions(TypedDict, total=False):
         What is taken out of all text, as for :func:`~wordpiece_studio.count_words`.
     added_tokens
         What is taken out of text that is held out instead of both, where a tokenizer finds it.
+    finds_in_rest
+        Whether it is taken out of the rest too: to measure tokens there, not to train on it.
     max_word_length, progress, should_stop
         As for :func:`~wordpiece_studio.count_words`.
     """
@@ -181,6 +187,7 @@ class ReadingOptions(TypedDict, total=False):
     special_tokens: Sequence[str]
     user_tokens: Sequence[str]
     added_tokens: Sequence[AddedToken]
+    finds_in_rest: bool
     max_word_length: int
     progress: Callable[[CountingProgress], None]
     should_stop: Callable[[], bool]
@@ -209,7 +216,7 @@ def divided_corpus(
     rest, held_out = count.result()
     if not rest or not held_out.counts:
         raise StudioError(TOO_FEW_LINES, HOLD_OUT_ADVICE)
-    return DividedCorpus(rest, held_out, count.characters)
+    return DividedCorpus(rest, held_out, count.characters, dict(count.spelled_out[0]))
 
 
 def held_out_text(
@@ -298,6 +305,7 @@ class _PartsCount:
         special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
         user_tokens: Sequence[str] = (),
         added_tokens: Sequence[AddedToken] | None = None,
+        finds_in_rest: bool = False,
         max_word_length: int = 1000,
         progress: Callable[[CountingProgress], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
@@ -318,7 +326,8 @@ class _PartsCount:
         splits_at_blanks = pipeline.is_local and self._finder.is_local
         self.pieces = pieces_of(given, files, splits_at_blanks=splits_at_blanks, report=self._report)
         self._size = size
-        self._spelled_out: Counter[str] = Counter()
+        self._finds_in_rest = finds_in_rest
+        self.spelled_out = Counter[str](), Counter[str]()  # in the rest, and in what is held out
         self.characters = self._characters = self._bytes = self._lines = 0  # of all of it, and of what is held out
         self._ends_line = True
         self._is_held_out = False
@@ -337,21 +346,25 @@ class _PartsCount:
         if is_held_out != self._is_held_out:
             self._end_stretch()
             self._is_held_out = is_held_out
-        self._counter.add(self._without_added(piece) if is_held_out else piece)
+        if is_held_out:
+            self._measure(piece)
+        self._counter.add(self._without_added(piece) if is_held_out or self._finds_in_rest else piece)
 
-    def _without_added(self, piece: TextPiece) -> TextPiece:
-        """Return a piece with line ends in place of the added tokens, and count these and its size."""
+    def _measure(self, piece: TextPiece) -> None:
         if piece.byte == 0 and not self._ends_line:
             self._lines += 1
         self._lines += piece.text.count("\n") if piece.rows is None else len(piece.rows.lines)
         self._ends_line = piece.text.endswith("\n") or not piece.text
         self._characters += len(piece.text)
         self._bytes += len(piece.utf8)
+
+    def _without_added(self, piece: TextPiece) -> TextPiece:
+        """Return a piece with line ends in place of the added tokens, and count these."""
         sections = list(self._finder.sections(piece.text))
         found = [section.text for section in sections if section.is_added]
         if not found:
             return piece
-        self._spelled_out.update(found)
+        self.spelled_out[self._is_held_out].update(found)
         text = "".join("\n" if section.is_added else section.text for section in sections)
         return dataclasses.replace(piece, text=text, raw=b"", rows=None)
 
@@ -360,7 +373,7 @@ class _PartsCount:
         self._end_stretch()
         parts = zip(self._parts, _NAMES, strict=True)
         rest, held_out = (part.word_counts(self._pipeline, [name]) for part, name in parts)
-        found = dict(self._spelled_out)
+        found = dict(self.spelled_out[1])
         size = self._characters, self._bytes, self._lines + (not self._ends_line)
         return rest, HeldOutText(held_out, sum(found.values()), found, *size)
 
@@ -504,6 +517,7 @@ class TextInFiles:
         steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
         options: ReadingOptions = {
             "added_tokens": reading.added_tokens,
+            "finds_in_rest": True,
             "max_word_length": _ANY_LENGTH,
             "progress": lambda done: watch.note("Reading", done.bytes_done, done.bytes_total),
             "should_stop": watch.is_stopped,
@@ -511,12 +525,16 @@ class TextInFiles:
         try:
             if self._fold is not None:
                 found = divided_corpus(self._listed, *steps, texts=self._texts, fold=self._fold, **options)
-                return found.held_out, HeldOutText(found.rest, characters=found.characters - found.held_out.characters)
+                special, size = found.spelled_out, found.characters - found.held_out.characters
+                return found.held_out, HeldOutText(found.rest, sum(special.values()), special, size)
             return held_out_text(self._listed, *steps, texts=self._texts, **options), None
         except StudioError as error:
-            if self._name and error.what_template in (NO_WORDS, TOO_FEW_LINES):
-                what, advice = "{text}: " + error.what_template, error.advice_template
-                raise StudioError(what, advice, text=self._name, **error.values) from None
+            name = self._name
+            if error.what_template == NO_WORDS:  # which need not be held out
+                name = name or ", ".join(display_name(file.path) for file in self._files[:3])
+            if name and error.what_template in (NO_WORDS, TOO_FEW_LINES):
+                what = "There are no words in {text}" if error.what_template == NO_WORDS else "{text}: " + TOO_FEW_LINES
+                raise StudioError(what, error.advice_template, text=name) from None
             raise
 
     def lines(self, note: Callable[[int, int], None], *, is_rest: bool = False) -> Iterator[str]:

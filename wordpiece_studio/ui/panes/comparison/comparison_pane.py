@@ -220,7 +220,7 @@ def summary_text(lines: Sequence[FiguresRow]) -> str:
     are_folds = any(each.folds for each in sound)
     if are_folds:
         said = plural(
-            len(best), "{names} needs the fewest tokens per word; no difference is chance (95% interval).",
+            len(best), "{names} needs the fewest tokens per word; no difference has 0 in its 95% interval.",
             "{names} need the fewest tokens per word; the differences may be 0.",
         )  # fmt: skip
     parts = [said.format(names=_and(best))]
