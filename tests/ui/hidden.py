@@ -62,7 +62,8 @@ def _is_in_use(part: QWidget) -> bool:
         if isinstance(around, QComboBox) and around is not part:  # Qt makes its list when it is first asked about it
             return False
         around = around.parent()
-    return not isinstance(part, QScrollBar) and (around is None or around is part or part.isVisibleTo(around))
+    is_scrolling = isinstance(part, QScrollBar) or part.objectName() in ("ScrollLeftButton", "ScrollRightButton")
+    return not is_scrolling and (around is None or around is part or part.isVisibleTo(around))
 
 
 def _place_of(part: QObject) -> str:

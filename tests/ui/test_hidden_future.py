@@ -84,6 +84,8 @@ def test_nothing_tells_the_next_merge(studio: Studio, first: int) -> None:
     for name in _PANES:  # whose titles say nothing until they are shown
         window.docks.bring(name)
         rest(studio)
+    one, _, step = twins(first)
+    predict(studio, one, step, "")  # the question, too, says nothing until it is shown
     for seed in range(first, first + _SEEDS):
         one, other, step = twins(seed)
         live = " ".join(list(random_words(seed))[:3])
