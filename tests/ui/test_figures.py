@@ -267,6 +267,6 @@ def test_over_folds_the_best_stand_with_those_whose_difference_may_be_0() -> Non
     assert model.text(0, 3) == "1.403 ± 0.200"
     assert summary_text(lines).startswith("a and b need the fewest tokens per word; the differences may be 0. Fewer")
     apart = figures_lines([rows[2], folded("d", [300, 341, 321])], "cd")
-    assert summary_text(apart).startswith("c needs the fewest tokens per word; no difference has 0 in its 95% interval.")
+    assert summary_text(apart).startswith("c needs the fewest tokens per word; no difference has 0 in its 95% interval")
     lossy = figures_lines([*rows, folded("e", [100, 100, 100], 90)], "abce")
     assert "Those that lose more text are left out." in summary_text(lossy)
