@@ -108,6 +108,31 @@ def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     assert window.actions_.play.isEnabled()
 
 
+def test_a_pane_that_is_hidden_forgets_what_it_revealed(studio: Studio) -> None:
+    begin(studio)
+    window, prediction = studio.window, studio.window.session.prediction
+    view, panel = window.scoreboard_pane.prediction_view, window.docks.panels["scoreboard"]
+    hint = panel.title_bar._hint_label
+    prediction.reveal()
+    window.model.next_merge()
+    wait_for_question(studio)
+    prediction.reveal()
+    assert "merged" in [row.mark for row in view.rows.records]
+    assert "is merged" in view.sentence.text()
+    assert view.words.records
+    studio.wait(lambda: hint.forms[0].startswith("before merge 3"))
+    panel.toggle_action.trigger()
+    assert not view.isVisible()
+    assert hint.forms == ("",)
+    window.model.seek(1)
+    assert (view.rows.records, view.words.records, view.sentence.text()) == ([], [], "")
+    panel.toggle_action.trigger()
+    wait_for_question(studio)
+    assert [row.mark for row in view.rows.records] == [""] * len(prediction.candidates)
+    assert view.words.records
+    studio.wait(lambda: hint.forms[0].startswith("before merge 2"))
+
+
 def test_windows_that_know_what_comes_next_are_hidden_meanwhile(studio: Studio) -> None:
     window, actions, prediction = studio.window, studio.window.actions_, studio.window.session.prediction
     for name in ("bookmarks", "check_tokenizer", "extend_vocabulary", "prune_vocabulary", "shortcuts"):

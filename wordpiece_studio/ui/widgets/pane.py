@@ -346,8 +346,6 @@ class TitleBar(Fitted, QFrame):
 
     def set_heading(self, title: str, hints: Sequence[str], beside: Forms) -> None:
         set_plain_text(self.title_label, title)
-        if self._hint_label.forms[0] not in hints:
-            self._hint_label.show_text("")  # behind another pane it is laid out only when it is shown
         self._layout.set_forms({**beside, self._hint_label: hints})
 
     def least_width(self) -> int:
@@ -364,6 +362,11 @@ class TitleBar(Fitted, QFrame):
         if self._layout.contentsMargins().left() != (width or left):
             self.title_label.setVisible(not width)
             self._layout.setContentsMargins(width or left, *others)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._hint_label.show_text("")  # behind another pane it would keep what it said: it is laid out when shown
+        self._layout.update()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

@@ -162,6 +162,8 @@ class PredictionView(QWidget):
 
     def refresh(self) -> None:
         prediction = self._prediction
+        if not self.isVisible():
+            self._forget()
         if not (self.isVisible() and prediction.is_on):
             return
         merge = self._model.hidden_merge if prediction.is_revealed else None
@@ -183,6 +185,13 @@ class PredictionView(QWidget):
         self._show_words()
         if merge is not None:
             self._bring_into_view(rows, pair_of(merge))
+
+    def _forget(self) -> None:
+        """Keep nothing of another question behind another pane: it may be what is asked for now."""
+        self._lit, self._words = "", []
+        self.rows.update_records([])
+        self._say()
+        self._show_words()
 
     def _bring_into_view(self, rows: Sequence[CandidateRow], merged: Pair) -> None:
         """Show the pair that is merged, if there is room that which was chosen, and the first word that has it."""
