@@ -104,7 +104,7 @@ def rule_of(asked: Question, run: Run) -> str:
         "tokens": merges
         if run.config.is_byte_pair_encoding
         else _tr(
-            "Take the longest token that fits, then go on with the rest of the word. If none fits anywhere in it, "
+            "Take the longest token that fits, then go on with the rest of the word. If at some place none fits, "
             "the whole word is unknown."
         ),
         "symbols": merges,

@@ -274,27 +274,30 @@ class Prediction(QObject):
 
     def _why_not(self, chosen: Candidate, merge: Merge) -> str:
         """Return the sentence about a pair that is not merged: what it has, and what is missing."""
-        text = self.tr("{pair} has {numbers}.")
+        text, often = self.tr("{pair} has {numbers}."), (chosen.left_frequency, chosen.right_frequency)
         if self._is_by_rule(merge):
             pass
         elif merge.objective == "count" or chosen.pair_frequency * 2 <= merge.pair_frequency:
             text = self.tr("{pair} has {numbers}: it occurs too rarely.")
         elif merge.objective == "score" and chosen.pair_frequency > merge.pair_frequency:
-            text = self.tr("{pair} has {numbers}: frequent, but {symbol} is everywhere.")
+            counts = self._model.counts
+            is_everywhere = counts is not None and max(often) * 2 >= counts.total
+            text = self.tr("{pair} has {numbers}: frequent, but so are its symbols.")
+            text = self.tr("{pair} has {numbers}: frequent, but {symbol} is everywhere.") if is_everywhere else text
         elif merge.objective == "score":
-            text = self.tr("{pair} has {numbers}: {symbol} also stands in many other places.")
+            text = self.tr("{pair} has {numbers}: its symbols are too frequent for that.")
         elif chosen.pair_frequency >= merge.pair_frequency:
             text = self.tr("{pair} has {numbers}: frequent, but only {ratio} times as often as expected by chance.")
         return filled(
             text, pair=_name(chosen), numbers=self._numbers(chosen, merge),
             ratio=value_text(float(ratio_of(chosen, merge.symbols_before))),
-            symbol=chosen.left if chosen.left_frequency >= chosen.right_frequency else chosen.right,
+            symbol=chosen.left if often[0] >= often[1] else chosen.right,
         )  # fmt: skip
 
     def report(self, corpus: str, settings: str) -> str:
         """Return what was done as a page of Markdown, for a teacher to read."""
         rules: dict[Exercise, str] = {
-            "": self.tr("Asked in class"), "undo": self.tr("A wrong choice was made again"),
+            "": self.tr("Asked in class"), "undo": self.tr("Chosen again after a wrong choice"),
             "correct": self.tr("A wrong choice was put right"), "leave": self.tr("Graded at the end"),
         }  # fmt: skip
         columns = self.tr("Step"), self.tr("Chosen"), self.tr("n(ab), n(a), n(b)"), self.tr("Merged"), self.tr("Result")

@@ -99,8 +99,9 @@ def populate(driver: Driver) -> None:
     driver.settle()
     window.model.seek(12)
     window.corpus_pane.open_find_bar()
-    window.corpus_pane.find_bar._field.setText("token")
-    driver.settle()
+    field = window.corpus_pane.find_bar._field
+    field.setText("token")
+    driver.wait(lambda: field.findChild(QToolButton).property("opacity") == 1)  # the button that clears it fades in
     driver.click_chip(ChipPlace(0, 0, 0))
     assert window.tokenization_pane.why.rows
     driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)

@@ -100,7 +100,9 @@ class PredictionController(Controller):
             self._pane.ask_for_split()
 
     def _exercises(self) -> Iterator[MenuChoice]:
-        yield MenuChoice("undo", self.tr("A wrong choice is &made again"), self.tr("Without saying which is right"))
+        yield MenuChoice(
+            "undo", self.tr("After a wrong choice, choose a&gain"), self.tr("Without saying which is right")
+        )
         yield MenuChoice("correct", self.tr("A wrong choice is put &right"), self.tr("With the reason"))
         yield MenuChoice("leave", self.tr("A wrong choice is &noted"), self.tr("Graded at the end"))
 

@@ -489,8 +489,7 @@ class TableView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, key = self.currentIndex(), event.key()
-        is_command = key in _MOVES and event.modifiers() & Qt.KeyboardModifier.AltModifier  # though it may be disabled
-        if is_command or (event.matches(QKeySequence.StandardKey.Copy) and not self.can_copy):
+        if event.matches(QKeySequence.StandardKey.Copy) and not self.can_copy:
             event.ignore()
             return
         for wanted, act in self.keys.items():
@@ -501,6 +500,9 @@ class TableView(QTableView):
             if is_pressed:
                 act()
                 return
+        if key in _MOVES and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            event.ignore()  # it is a command's, which may be disabled
+            return
         if key in _ENDS and is_alone(event):
             if count := self.rows.rowCount():  # in a visible column: Qt does not scroll to a hidden one
                 column = max(self.horizontalHeader().logicalIndexAt(0), 0)
