@@ -205,10 +205,17 @@ def test_a_prediction_is_of_its_page_and_is_asked_for_again_when_it_was_wrong(
     prediction.choose(wrong)
     check("Not done yet. Press Space to see whether the pair is right.")
     prediction.go_on()
+    assert not said.text()  # it was pressed
     window.actions_.lesson_check.trigger()
     assert said.text().count("Not this one.") == 1
     assert said.text().endswith("Choose again, then press Space.")
     assert not prediction.is_revealed
+    wait_for_candidates()
+    prediction.choose((merge.left, merge.right))
+    prediction.go_on()
+    assert said.text() == "Right."  # without Check
+    assert doing.number in window.settings.values.answered_pages[doing.lesson.name]
+    doing._predict_again()
     wait_for_candidates()
     prediction.choose(wrong)
     prediction.go_on()

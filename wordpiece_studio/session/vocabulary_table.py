@@ -335,7 +335,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             self.source.forget_order()
             if self.filter.kind == "dead" or self._column in BY_USAGE:
                 self._ask()
-        self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
+        self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.TOKEN, VocabularyColumn.REASON)
 
     def _show_no_token(self) -> None:
         self._found, self._known = np.empty(0, dtype=np.int64), self._count

@@ -49,6 +49,7 @@ class LessonController(Controller):
         window.project.brought_back.connect(self._on_project_brought_back)
         for changed in (self._model.step_changed, self._model.selection_changed, self._session.live_text_changed):
             changed.connect(self._check_again)
+        self._session.prediction.changed.connect(self._follow_prediction)
         self._actions.bind(self)
 
     # -- which lesson
@@ -239,6 +240,18 @@ class LessonController(Controller):
             _, is_right, _ = self._said.get(self.number, ("", True, ()))
             if not is_right:
                 self.lesson_check()
+
+    def _follow_prediction(self) -> None:
+        """Take a right prediction once it is revealed; of a wrong one, what was said before is no longer so."""
+        asked, prediction = None if self.lesson is None else self.page.question, self._session.prediction
+        if asked is None or asked.kind != "predict" or not prediction.is_revealed:
+            return
+        answer = prediction.answers.get(self.page.view.step + 1)
+        if answer is not None and answer.is_right:
+            self.lesson_check()
+        elif not self._said.get(self.number, ("", True, ()))[1]:
+            del self._said[self.number]
+            self._strip.say(is_right=False)
 
     def _verdict(self, asked: Question, answer: str) -> tuple[bool, str]:
         """Return whether something is right or done, and why or why not."""

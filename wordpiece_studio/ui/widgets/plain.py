@@ -208,6 +208,7 @@ def set_look(widget: QWidget, **properties: str) -> None:
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.updateGeometry()  # layouts keep the size that it had before
+    widget.update()
 
 
 def menu_text(text: str) -> str:
