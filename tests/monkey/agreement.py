@@ -166,8 +166,9 @@ def _steps(window: MainWindow) -> Iterator[str]:
         if hint and number_text(step) not in hint.split():  # a narrow title has no room for it
             yield f"live tokenization says {hint!r} at step {step}"
     if window.scoreboard_pane.isVisible() and step:
-        title = window.scoreboard_pane.title
-        if number_text(step) not in title.split():
+        pane, is_asked = window.scoreboard_pane, window.session.prediction.is_on
+        title = pane.hints[0] if is_asked else pane.title
+        if number_text(step + is_asked) not in title.split():
             yield f"the scoreboard says {title!r} at step {step}"
     selection = model.selection
     if selection is not None and model.history is None:
