@@ -57,6 +57,19 @@ def cells(studio: Studio, row: int) -> list[str]:
     return [rows.text(row, column) for column in range(_FIRST_COUNT, _SCORE + 1)]
 
 
+def test_space_reveals_after_a_click_on_predict_with_the_caret_in_a_text(studio: Studio) -> None:
+    window = studio.window
+    begin(studio)
+    window.actions_.predict.trigger()
+    for field in (window.corpus_pane.editor, window.tokenization_pane.edit):
+        field.setFocus()
+        window.actions_.predict.trigger()
+        wait_for_question(studio)
+        QTest.keyClick(window.focusWidget() or window, Key.Key_Space)
+        assert window.session.prediction.is_revealed
+        window.actions_.predict.trigger()
+
+
 def test_a_lecturer_presses_the_space_bar_alone(studio: Studio) -> None:
     begin(studio)
     window, pane = studio.window, studio.window.scoreboard_pane

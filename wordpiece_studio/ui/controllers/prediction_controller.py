@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
+
 from wordpiece_studio.session.training_job import TrainerState
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.ui.actions import MenuChoice, command, tr
@@ -74,6 +76,8 @@ class PredictionController(Controller):
             self._model.seek(0)  # there is nothing to predict after the last merge
         self._prediction.begin(exercise)
         self._window.docks.bring("scoreboard")
+        if isinstance(field := self._window.focusWidget(), QLineEdit | QPlainTextEdit):
+            field.clearFocus()  # else Space would be typed there, not reveal
 
     @command(
         tr("&Reveal, then merge"), tr("Show which pair is merged next, and merge it with the second press"), "Space",
