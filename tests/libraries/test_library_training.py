@@ -413,7 +413,8 @@ def test_a_library_that_prints_nonsense_is_understood_no_further(counts: wps.Wor
     progress: list[LibraryProgress] = []
     run = train_library(counts, settings(), "tokenizers-bpe", progress=progress.append)
     assert list(run.tokens) == wps.train(counts, run.replay_config()).vocabulary.tokens
-    assert {each.total for each in progress} == {None, len(run.merges or ())}
+    assert {each.total for each in progress} <= {None, len(run.merges or ())}  # a short training may say none
+    assert progress
 
 
 def test_a_library_that_learns_nonsense_is_refused(counts: wps.WordCounts, fake: Fake) -> None:

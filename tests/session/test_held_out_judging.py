@@ -142,7 +142,7 @@ def test_the_figures_are_those_of_three_trainings_on_the_rest(judge: Judge, tmp_
     *during, last = reported
     assert last is None
     assert during == sorted(during)
-    assert 0 < during[-1] <= 1  # how much is reported depends on the machine
+    assert 0 <= during[-1] <= 1  # how much is reported depends on the machine
 
 
 def test_a_run_that_differs_in_its_objective_has_the_same_figures(quick: Judge, fake: Fake) -> None:
